@@ -68,7 +68,8 @@ public struct DownloadDestination: Sendable, Hashable {
     }
 
     /// A unique name in the system's temporary folder, with the extension of the name that the server suggests. The
-    /// caller removes the file. Only its owner can read and write it, since the folder is often shared.
+    /// caller removes the file. If all callers are cancelled while the file is decoded, it is removed. Only its owner can
+    /// read and write it, since the folder is often shared.
     public static var temporary: DownloadDestination {
         DownloadDestination(target: .temporary, conflict: .keepBoth, createsDirectories: true)
     }

@@ -50,7 +50,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 progress.meter.end()
                 outcome.call?.notifyPlugins(response.result)
                 let isTaken = flight.complete(response)
-                // All callers may have been cancelled, so that nobody has received the name of the file.
+                // All callers have been cancelled, and no closure or plugin has received the file.
                 if !isTaken, case .temporary = request.destination.target, case .success = response.result,
                     !request.serializer.passesFile, pipeline.steps.plugins.isEmpty,
                     request.draft.options.steps.plugins.isEmpty, let file = response.file

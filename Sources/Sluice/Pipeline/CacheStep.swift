@@ -213,7 +213,7 @@ struct CacheStep: Sendable {
             ticket: ticket
         )
         let task = attempt.pipeline.running.start { [original = attempt.call] in
-            // It may take longer than the caller that began it may wait.
+            // The deadline of the caller that began the revalidation does not limit it.
             await Deadline.$current.withValue(nil) {
                 await background.runRevalidation(forwarding, lookup, of: original)
             }

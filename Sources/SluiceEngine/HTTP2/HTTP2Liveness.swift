@@ -47,7 +47,7 @@ struct HTTP2Liveness {
         waitStart = now
     }
 
-    /// Records that a request is sent. Its response is awaited as long as that of the first request of the connection.
+    /// Records that a request is sent. The next PING follows after one interval without input, however many were answered before.
     ///
     /// - Parameters:
     ///   - isFirst: True if the connection had no active request.

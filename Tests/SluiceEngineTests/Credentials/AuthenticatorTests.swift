@@ -57,6 +57,15 @@ import Testing
         }
     }
 
+    /// Returns a transfer in which the server has accepted an answer with the nonce "n".
+    private static func acceptedConversation() -> Conversation {
+        let conversation = Conversation()
+        _ = conversation.challenge(digest("n"))
+        _ = conversation.request()
+        conversation.accept()
+        return conversation
+    }
+
     private static func digest(_ nonce: String, realm: String = "r", _ more: String = "") -> String {
         #"Digest realm="\#(realm)", nonce="\#(nonce)", qop="auth"\#(more)"#
     }
@@ -141,10 +150,7 @@ import Testing
     }
 
     @Test func oldNonceMayBeFollowedByBasicOnce() {
-        let first = Conversation()
-        _ = first.challenge(Self.digest("n"))
-        _ = first.request()
-        first.accept()
+        let first = Self.acceptedConversation()
         let next = Conversation(in: first.spaces)
         #expect(next.request() == "n 00000002")
         #expect(next.challenge("Basic realm=r"))
@@ -207,10 +213,7 @@ import Testing
     }
 
     @Test func refusedKnownNonceIsReplacedOnce() {
-        let first = Conversation()
-        _ = first.challenge(Self.digest("n"))
-        _ = first.request()
-        first.accept()
+        let first = Self.acceptedConversation()
         let next = Conversation(in: first.spaces)
         #expect(next.request() == "n 00000002")
         // The server has restarted, and does not report the nonce as stale.
@@ -222,10 +225,7 @@ import Testing
     }
 
     @Test func repeatedChallengeWithTheRefusedNonceIsDelivered() {
-        let first = Conversation()
-        _ = first.challenge(Self.digest("n"))
-        _ = first.request()
-        first.accept()
+        let first = Self.acceptedConversation()
         let next = Conversation(in: first.spaces)
         #expect(next.request() == "n 00000002")
         #expect(!next.challenge(Self.digest("n")))

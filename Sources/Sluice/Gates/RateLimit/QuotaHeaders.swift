@@ -65,6 +65,7 @@ package enum QuotaHeaders {
             var time: Double?
             let parts = FieldElements(member, separator: ";", quotes: .escaped, omitsEmpty: false)
             for (index, part) in parts.enumerated() {
+                // No known name is longer than “remaining”.
                 guard let equals = part.prefix(10).firstIndex(of: UInt8(ascii: "=")) else { continue }
                 let value = number(part[equals...].dropFirst())
                 switch (index, String(Substring(part[..<equals]))) {
