@@ -227,6 +227,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             case .wouldBlock: state.isBlocked = true
             case .end, .failed:
                 state.writeFailure = state.stream.lastFailure
+                state.session.recordUnsent(state.output.count)
                 state.output.removeAll()
                 // The server may have sent a reason before it closed.
                 state.stream.mayRead = true
@@ -440,6 +441,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ now: MonotonicTime
     ) {
         retire(&state, &effects)
+        state.session.recordUnsent(state.output.count)
         for stream in state.session.activeStreams {
             stream.isClosed = true
             // The whole response has been received, and only waits to be decoded.
@@ -457,10 +459,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     private func close(_ state: inout State, _ effects: inout HTTP2Effects) {
         guard state.isOpen else { return }
         state.isOpen = false
-        if !state.isRetired {
-            state.isRetired = true
-            effects.leavesPool = true
-        }
+        retire(&state, &effects)
         state.session.close()
         if state.writeFailure == nil, !state.isBlocked {
             state.session.fill(&state.output, upTo: Transaction.inlineBody, at: .now)

@@ -73,6 +73,8 @@ final class HTTP2Session {
     private var lastErrorMessage: String?
     /// Frames that were taken from nghttp2 before the output had room.
     private var pendingOutput: [UInt8] = []
+    /// The number of bytes that were taken from nghttp2.
+    private var outputCount = 0
     /// The reason that the server gave with GOAWAY, if it was an error.
     private(set) var goAwayReason: String?
     /// True if the last GOAWAY names a request of this connection that the server may have processed.
@@ -229,16 +231,23 @@ final class HTTP2Session {
             output.append { $0.append(contentsOf: pendingOutput) }
             pendingOutput = []
         }
-        while output.count < limit {
-            var data: UnsafePointer<UInt8>?
-            let count = nghttp2.nghttp2_session_mem_send(raw, &data)
-            if count < 0 {
-                failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage)
-                return
-            }
-            guard count > 0, let data else { return }
-            output.append { $0.append(contentsOf: UnsafeBufferPointer(start: data, count: count)) }
-        }
+        while output.count < limit, let bytes = nextOutput() { output.append { $0.append(contentsOf: bytes) } }
+    }
+
+    /// Returns the next pending bytes, which are valid until the next call.
+    private func nextOutput() -> UnsafeBufferPointer<UInt8>? {
+        var data: UnsafePointer<UInt8>?
+        let count = nghttp2.nghttp2_session_mem_send(raw, &data)
+        if count < 0 { failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage) }
+        guard count > 0, let data else { return nil }
+        outputCount += count
+        return UnsafeBufferPointer(start: data, count: count)
+    }
+
+    /// Records that the last bytes of the output will not be written. The server cannot process a request whose head is incomplete.
+    func recordUnsent(_ count: Int) {
+        let sent = outputCount - pendingOutput.count - count
+        for stream in streams.values where stream.headPosition >= sent { stream.hasWritten = false }
     }
 
     private func read(
@@ -283,12 +292,7 @@ final class HTTP2Session {
             failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage)
         } else if !isGoingAway, nghttp2.nghttp2_session_check_request_allowed(raw) == 0 {
             // The GOAWAY to the server names the reason.
-            while failure == nil {
-                var data: UnsafePointer<UInt8>?
-                let count = nghttp2.nghttp2_session_mem_send(raw, &data)
-                guard count > 0, let data else { break }
-                pendingOutput.append(contentsOf: UnsafeBufferPointer(start: data, count: count))
-            }
+            while failure == nil, let bytes = nextOutput() { pendingOutput.append(contentsOf: bytes) }
             recordProtocolError()
         }
     }
@@ -441,6 +445,8 @@ final class HTTP2Session {
     private func recordSentHead(of id: Int32) {
         guard let stream = streams[id] else { return }
         stream.hasWritten = true
+        // nghttp2 has not returned the last part of the head yet.
+        stream.headPosition = outputCount
         let more = stream.window.size - FlowWindow.initialSize
         if more > 0 { _ = nghttp2.nghttp2_submit_window_update(raw, 0, id, Int32(more)) }
     }

@@ -20,6 +20,8 @@ final class HTTP2Stream: Transaction {
     private(set) var submitted = MonotonicTime.distantFuture
     /// True once the head, or a part of it, is in the output.
     var isBeingWritten = false
+    /// The position of the head, or of its last part, in the connection's output.
+    var headPosition = 0
     /// The size of the initial window in the client's budget of large windows; 0 if the stream takes nothing from it.
     private var largeWindow = 0
     /// True while the stream is in the session's collection of touched streams.

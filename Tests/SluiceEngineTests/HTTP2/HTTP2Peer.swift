@@ -243,10 +243,17 @@ final class HTTP2Peer: Sendable {
     }
 
     /// Closes the connection, unless the client has closed it.
-    func close() {
+    ///
+    /// - Parameter resetting: True to reset the connection.
+    func close(resetting: Bool = false) {
         state.withLock { state in
             // Later, the descriptor may be that of another connection.
-            if !state.isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            if state.isClosed { return }
+            if resetting {
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+            }
+            shutdown(descriptor, Int32(SHUT_RDWR))
         }
     }
 }

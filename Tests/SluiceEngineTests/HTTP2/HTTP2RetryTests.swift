@@ -105,6 +105,32 @@ extension EngineTests {
             }
         }
 
+        /// The loop has not seen the end of a connection that another request uses. Nothing of the new request is sent on it.
+        @Test func requestWhoseHeadCannotBeWrittenIsSentAgain() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let engine = try Engine.withOneLoop()
+                let server = try ScriptedHTTP2Server { peer, frame in
+                    if frame.endsStream, frame[":path"] != "/held" { peer.answer(frame.stream, "ok") }
+                }
+                let transport = SocketTransport()
+                let held = Task { await transport.result(of: server.request("/held", method: .post), .http2()) }
+                let (peer, _) = try await server.seen()
+                _ = try await transport.exchange(server.request(), .http2())
+                let gate = LoopGate(engine)
+                try await waitUntil("the loop is blocked") { gate.isClosed }
+                peer.close(resetting: true)
+                try await waitUntil("the connection is closed") { server.openConnections == 0 }
+                let task = Task { await transport.result(of: server.request(method: .post), .http2()) }
+                try await waitUntil("the request has begun") { transport.pool?.load.active == 2 }
+                gate.open()
+                try #require(try await task.value.get().text == "ok")
+                let lost = await held.value.error
+                try #require(lost?.code == .connectionLost)
+                try #require(server.connections == 2)
+                exit(7)
+            }
+        }
+
         @Test func goAwayClosesAnIdleConnection() async throws {
             let server = try ScriptedHTTP2Server.answering()
             _ = try await send(server.request()).value.get()
