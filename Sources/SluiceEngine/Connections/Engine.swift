@@ -6,7 +6,7 @@ import Synchronization
 
 /// The engine of the process: its event loops and its descriptors.
 ///
-/// It starts with the first transport and runs until the process ends. It needs no shutdown.
+/// It starts with the first request and runs until the process ends. It needs no shutdown.
 package final class Engine: Sendable {
     /// The shared engine, or nil if the system provides no thread or descriptor. It then starts with a later access.
     package static var shared: Engine? {

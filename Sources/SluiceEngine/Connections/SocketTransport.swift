@@ -1,5 +1,6 @@
 #if os(Linux)
 import SluiceHTTP
+import Synchronization
 
 /// The transport for Linux: HTTP/1.1 and HTTP/2 over sockets, with TLS by OpenSSL.
 ///
@@ -14,34 +15,31 @@ public struct SocketTransport: Transport {
     private final class Client: Sendable {
         fileprivate let configuration: Configuration
         private let resolver: Resolver
-        /// The connections, or nil if the engine could not start.
-        private let first: ConnectionPool?
-        /// The connections of an engine that has started since.
-        private let later = Locked<ConnectionPool?>(nil)
+        /// The connections, created for the first request.
+        fileprivate let created = AtomicLazyReference<ConnectionPool>()
 
         init(_ configuration: Configuration, _ resolver: Resolver = .shared) {
             self.configuration = configuration
             self.resolver = resolver
-            first = (try? Engine.available.get()).map { ConnectionPool(configuration, $0, resolver: resolver) }
         }
 
+        /// The connections, or the error if the engine cannot start. A later access tries again.
         var pool: Result<ConnectionPool, SluiceError> {
-            if let first { return .success(first) }
-            return later.withLock { later -> Result<ConnectionPool, SluiceError> in
-                if let later { return .success(later) }
-                let pool = Engine.available.map { ConnectionPool(configuration, $0, resolver: resolver) }
-                later = try? pool.get()
+            if let pool = created.load() { return .success(pool) }
+            return Engine.available.map { engine in
+                let new = ConnectionPool(configuration, engine, resolver: resolver)
+                let pool = created.storeIfNil(new)
+                if pool !== new { new.close() }
                 return pool
             }
         }
 
         deinit {
-            first?.close()
-            later.withLock { $0 }?.close()
+            created.load()?.close()
         }
     }
 
-    /// The connections, or nil if the engine could not start.
+    /// The connections, or nil if the engine cannot start.
     var pool: ConnectionPool? { try? client.pool.get() }
 
     package var decompressesResponses: Bool { client.configuration.decompressesResponses }
@@ -51,7 +49,7 @@ public struct SocketTransport: Transport {
         client = Client(configuration, resolver)
     }
 
-    /// Creates a transport. The first transport of the process starts the engine's threads.
+    /// Creates a transport. The first request of the process starts the engine's threads.
     public init(configuration: Configuration = Configuration()) {
         client = Client(configuration)
     }
@@ -133,8 +131,8 @@ public struct SocketTransport: Transport {
 
     /// Sets the number of event loops that serve all transports of the process. Each loop is a thread.
     ///
-    /// The engine starts with the first transport, which the first client usually creates. Call this function before, because later calls
-    /// have no effect. By default there is one loop per two processors, and at most eight.
+    /// The engine starts with the first request. Call this function before, because later calls have no effect. By default there
+    /// is one loop per two processors, and at most eight.
     ///
     /// - Parameter count: The number of loops. Values below 1 count as 1, values above 256 as 256.
     public static func setLoopCount(_ count: Int) {
@@ -185,7 +183,7 @@ extension SocketTransport: CallbackTransport {
 }
 
 extension SocketTransport: PooledTransport {
-    package var connections: ConnectionSnapshot { pool?.snapshot ?? ConnectionSnapshot() }
+    package var connections: ConnectionSnapshot { client.created.load()?.snapshot ?? ConnectionSnapshot() }
 
     package func connect(
         to request: HTTPRequest,
@@ -313,7 +311,8 @@ extension SocketTransport {
         /// True to request and decode gzip, deflate, br and zstd. True by default. A request with `Range` asks for no coding, and the body
         /// of a 206 response is never decoded.
         public var decompressesResponses = true
-        /// The number of unread response bytes above which the engine stops reading from the connection. 256 KiB by default.
+        /// The number of unread response bytes above which the engine stops reading from the connection. 256 KiB by default. On an HTTP/2
+        /// connection, which other requests use too, the flow-control window of the stream limits what arrives after that.
         public var responseBufferSize = 256 << 10
         /// The time for which an idle connection is kept open. 90 seconds by default.
         ///

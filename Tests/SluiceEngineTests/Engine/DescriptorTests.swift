@@ -198,6 +198,22 @@ extension EngineTests {
             }
         }
 
+        /// A program can create its clients before it forks.
+        @Test func engineStartsWithTheFirstRequest() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let server = try LoopbackServer()
+                server.on("/*", .text("ok"))
+                let before = eventQueues()
+                let transport = SocketTransport()
+                try #require(transport.connections == ConnectionSnapshot())
+                try #require(eventQueues() == before)
+                let response = try await transport.exchange(server.request("/"))
+                try #require(response.text == "ok")
+                try #require(eventQueues() > before)
+                exit(7)
+            }
+        }
+
         @Test func forkedProcessDoesNotUseTheConnectionsOfItsParent() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 guard let symbol = dlsym(nil, "fork") else { exit(1) }
@@ -252,6 +268,15 @@ extension EngineTests {
 
 /// fork(2), which Swift does not import on every system.
 private typealias Fork = @convention(c) () -> pid_t
+
+/// Returns the number of the process's epoll descriptors.
+private func eventQueues() -> Int {
+    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return descriptors.count { descriptor in
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+        return target == "anon_inode:[eventpoll]"
+    }
+}
 
 /// Returns the soft and hard RLIMIT_NOFILE.
 private func descriptorLimits() -> rlimit {

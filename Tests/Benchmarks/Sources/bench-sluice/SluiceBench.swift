@@ -16,7 +16,7 @@ struct SluiceBench: Competitor {
     private let transport: SocketTransport
 
     init(_ arguments: Arguments) async throws {
-        // The engine starts with the first transport, so the loop count must be set before.
+        // The engine starts with the first request, so the loop count must be set before.
         if arguments.optional("loops") != nil {
             SocketTransport.setLoopCount(try arguments.number("loops", default: 1))
         }
