@@ -64,7 +64,10 @@ final class HTTP2Stream: Transaction {
     }
 
     deinit {
-        if largeWindow > 0 { call.pool.windowBudget.giveBack(largeWindow) }
+        guard largeWindow > 0 else { return }
+        let share = WindowBudget.Share(of: call.pool.windowBudget, bytes: largeWindow)
+        // Until it is read, the body occupies the bytes that the window permitted.
+        pipe?.keepUntilRead(share)
     }
 
     // MARK: Sending

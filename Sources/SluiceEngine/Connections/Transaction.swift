@@ -83,7 +83,7 @@ class Transaction {
     @exclusivity(unchecked) private var received: Int64 = 0
     /// The number of body bytes before decoding.
     @exclusivity(unchecked) final var receivedEncoded: Int64 = 0
-    @exclusivity(unchecked) private var pipe: ResponsePipe?
+    @exclusivity(unchecked) private(set) final var pipe: ResponsePipe?
     @exclusivity(unchecked) private var reporter: TransferMeter.Reporter?
     /// The reason why the request must be sent again, or nil if the response is for the caller.
     @exclusivity(unchecked) private(set) final var resendReason: ResendReason?

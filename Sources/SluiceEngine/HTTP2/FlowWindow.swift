@@ -59,14 +59,29 @@ struct FlowWindow {
     func isEnough(_ credit: Int) -> Bool { credit >= max(FlowWindow.minimumCredit, size / 8) }
 }
 
-/// The bytes that the large initial windows of one client's streams may have. Limits the memory of responses in progress that nobody
-/// reads. A response that has arrived completely no longer counts, even if nobody has read it.
+/// The bytes that the large initial windows of one client's streams may have. Limits the memory of responses that nobody reads. A
+/// response counts until it has been read.
 ///
 /// A stream that is alone on its connection takes half of the available bytes, which saves a long download one or two round trips.
 final class WindowBudget: Sendable {
     static let size = 16 << 20
 
     private let available = Atomic(WindowBudget.size)
+
+    /// Bytes that were taken from a budget, and are returned when the share is released.
+    final class Share: Sendable {
+        private let budget: WindowBudget
+        private let bytes: Int
+
+        init(of budget: WindowBudget, bytes: Int) {
+            self.budget = budget
+            self.bytes = bytes
+        }
+
+        deinit {
+            budget.giveBack(bytes)
+        }
+    }
 
     /// Takes half of the available bytes for a window. Returns 0 if that is no more than the window that every stream has.
     func take() -> Int {
@@ -83,7 +98,7 @@ final class WindowBudget: Sendable {
         return 0
     }
 
-    func giveBack(_ bytes: Int) {
+    private func giveBack(_ bytes: Int) {
         available.add(bytes, ordering: .relaxed)
     }
 }

@@ -19,6 +19,8 @@ package final class ResponsePipe: Sendable {
         var isWriterPaused = false
         var awaitsDrain = false
         var isAbandoned = false
+        /// An object that is released once the buffered bytes have been read.
+        var kept: (any AnyObject & Sendable)?
     }
 
     /// The amount that a read returns.
@@ -65,6 +67,11 @@ package final class ResponsePipe: Sendable {
             state.awaitsDrain = true
             return state.bytes
         }
+    }
+
+    /// Keeps an object until the buffered bytes have been read or dropped.
+    package func keepUntilRead(_ object: any AnyObject & Sendable) {
+        state.withLock { if !$0.chunks.isEmpty { $0.kept = object } }
     }
 
     /// Ends the body. Chunks before an error can still be read. Only the first call has an effect.
@@ -192,6 +199,7 @@ extension ResponsePipe.State {
     fileprivate mutating func removeChunks() {
         chunks = []
         first = 0
+        kept = nil
     }
 
     /// Returns true if `onDemand` must be called: a paused writer may continue, or the buffer is empty after

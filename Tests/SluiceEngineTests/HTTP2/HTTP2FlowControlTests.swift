@@ -82,6 +82,52 @@ extension EngineTests {
             _ = next
         }
 
+        /// The responses of one connection arrive completely, one after the other, and are not read.
+        @Test func unreadCompleteResponsesKeepTheirShares() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers { peer.head(frame.stream) }
+            }
+            var held: [TransportResponse] = []
+            var windows: [Int] = []
+            for index in 0..<7 {
+                held.append(try await open(server, "/\(index)"))
+                let peer = try await server.peer()
+                let stream = try await peer.request(index).stream
+                try await peer.synchronize()
+                windows.append(peer.window(of: stream))
+                try await peer.body(stream, count: peer.window(of: stream))
+                try await waitUntil("response \(index) is complete") { transport.isQuiet }
+            }
+            let expected = [8192, 4096, 2048, 1024, 512, 256, 256].map { $0 << 10 }
+            #expect(windows == expected)
+            // A share is returned once its response has been read, or dropped.
+            #expect(try await held[0].body.collect().count == expected[0])
+            held.removeSubrange(1...)
+            _ = try await open(server, "/next")
+            let peer = try await server.peer()
+            let stream = try await peer.request(7).stream
+            try await peer.synchronize()
+            #expect(peer.window(of: stream) == WindowBudget.size / 2)
+        }
+
+        /// The window of the connection is replenished on receipt, also for the bytes of a stream that nobody reads.
+        @Test func connectionCarriesMoreThanItsWindow() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers { peer.head(frame.stream) }
+            }
+            let held = try await open(server, "/held")
+            let peer = try await server.peer()
+            try await peer.synchronize()
+            #expect(peer.fill(1, upTo: 8 << 20) == 8 << 20)
+            for index in 1...3 {
+                let response = try await open(server, "/\(index)")
+                let task = Task { try await response.body.reduce(0) { $0 + $1.count } }
+                try await peer.body(try await peer.request(index).stream, count: 24 << 20)
+                #expect(try await task.value == 24 << 20)
+            }
+            _ = held
+        }
+
         /// Padding counts for the window (RFC 9113 §6.1).
         @Test func paddingIsCreditedToTheServer() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
