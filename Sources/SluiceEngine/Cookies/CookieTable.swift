@@ -104,7 +104,8 @@ package struct CookieTable: Sendable {
 
     /// Returns the value of the `Cookie` field for a request, or nil if no cookie matches.
     ///
-    /// Cookies with longer paths come first, then cookies with an earlier creation time. A cookie that does not fit is omitted.
+    /// Cookies with longer paths come first, then cookies with an earlier creation time. Cookies that do not fit are omitted, those for
+    /// a parent domain first.
     ///
     /// - Parameters:
     ///   - origin: The origin of the request.
@@ -125,12 +126,29 @@ package struct CookieTable: Sendable {
         if found.isEmpty { return nil }
         found.sort { ($1.path.count, $0.created) < ($0.path.count, $1.created) }
         var bytes: [UInt8] = []
-        let limit = limits.fieldLine - "Cookie: ".utf8.count
-        for cookie in found where bytes.count + (bytes.isEmpty ? 0 : 2) + cookie.pairLength <= limit {
+        for cookie in fitting(found, for: origin) {
             if !bytes.isEmpty { bytes.append(contentsOf: "; ".utf8) }
             cookie.appendPair(to: &bytes)
         }
         return bytes.isEmpty ? nil : bytes
+    }
+
+    /// Returns the cookies that fit into a field. Those of the host are chosen first, because any sibling host can set cookies for a parent
+    /// domain.
+    private func fitting(_ cookies: [StoredCookie], for origin: CookieOrigin) -> [StoredCookie] {
+        let separator = "; ".utf8.count
+        var left = limits.fieldLine - "Cookie: ".utf8.count + separator
+        if cookies.reduce(0, { $0 + $1.pairLength + separator }) <= left { return cookies }
+        var chosen: Set<UInt64> = []
+        for isOfHost in [true, false] {
+            for cookie in cookies where (cookie.domain == origin.host) == isOfHost {
+                let length = cookie.pairLength + separator
+                if length > left { continue }
+                left -= length
+                chosen.insert(cookie.created)
+            }
+        }
+        return cookies.filter { chosen.contains($0.created) }
     }
 
     // MARK: The program
