@@ -94,6 +94,8 @@ public struct Parameters: Sendable {
 
     /// Returns a value with its type as a parameter.
     private static func encodable(_ value: Any, _ nilValues: NilValues, path: String) throws(SluiceError) -> Value {
+        let optional = value as? any OptionalValue
+        guard let value = optional == nil ? value : optional?.wrapped else { return nil }
         switch "\(type(of: value))" {
         case "NSNull": return JSON.null
         // A boolean of JSONSerialization can be cast to a number, and its numbers 0 and 1 to a boolean.
@@ -101,17 +103,18 @@ public struct Parameters: Sendable {
         default: break
         }
         switch value {
-        case let value as any OptionalValue where value.isNil: return nil
         case let value as String: return value
         case let value as any FixedWidthInteger & Encodable & Sendable: return value
         case let value as any BinaryFloatingPoint & Encodable & Sendable: return value
+        // A decimal number of JSONSerialization could also be cast to an integer or a float, but not exactly.
+        case let value as Decimal: return value
         case let value as Int: return value
+        case let value as UInt64: return value
         case let value as Double: return value
         case let value as Date: return value
         case let value as URL: return value
         case let value as UUID: return value
         case let value as Data: return value
-        case let value as Decimal: return value
         case let value as JSON: return value
         case let value as Parameters: return value
         case let value as [String: Any]: return try Parameters(value, nilValues, path: path)

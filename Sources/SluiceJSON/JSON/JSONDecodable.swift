@@ -309,16 +309,22 @@ extension Dictionary: JSONDecodable where Key == String, Value: JSONDecodable {
 package protocol OptionalValue {
     static var nilValue: Self { get }
     static var wrappedType: Any.Type { get }
+    /// The value inside all optionals, or nil.
+    var wrapped: Any? { get }
+}
+
+extension OptionalValue {
     /// True for nil, and for an optional that contains nil.
-    var isNil: Bool { get }
+    package var isNil: Bool { wrapped == nil }
 }
 
 extension Optional: OptionalValue {
     package static var nilValue: Self { nil }
     package static var wrappedType: Any.Type { Wrapped.self }
 
-    package var isNil: Bool {
-        guard let value = self else { return true }
-        return (value as? any OptionalValue)?.isNil ?? false
+    package var wrapped: Any? {
+        guard let value = self else { return nil }
+        guard let optional = value as? any OptionalValue else { return value }
+        return optional.wrapped
     }
 }

@@ -76,6 +76,28 @@ import Testing
         #expect(try json(Parameters(any: values)) == text)
     }
 
+    @Test(arguments: [
+        "12345678901234567.89", "0.30000000000000004", "52.520008123456789", "123456789012345678901234567890",
+        "18446744073709551615", "-9223372036854775808", "-9223372036854775809", "1.5", "0", "-1", "true", "null",
+    ])
+    func valueOfJSONSerializationIsExactAlsoInAnOptional(_ text: String) throws {
+        let body = Data(#"{"a":\#(text)}"#.utf8)
+        let values = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
+        let expected = try JSON(parsing: body)
+        for value in [values["a"] as Any, values["a"] as Any?? as Any] {
+            let encoded = try json(Parameters(any: ["a": value], nilValues: .null))
+            #expect(try JSON(parsing: encoded) == expected, "\(encoded)")
+        }
+    }
+
+    @Test func decimalNumberIsExact() throws {
+        #expect(try json(Parameters(any: ["price": NSDecimalNumber(string: "19.99")])) == #"{"price":19.99}"#)
+        #expect(
+            try json(Parameters(any: ["count": NSNumber(value: 19), "f": NSNumber(value: 0.5)]))
+                == #"{"count":19,"f":0.5}"#
+        )
+    }
+
     @Test func valueThatCannotBeEncodedIsNamed() throws {
         struct Plain {}
         let error = #expect(throws: SluiceError.self) {
