@@ -130,18 +130,32 @@ extension HTTPRequest {
     /// - Parameters:
     ///   - body: The body.
     ///   - hasContentType: True if the request sets its own `Content-Type`. Otherwise the body's type replaces one of
-    ///     the client's headers.
+    ///     the client's headers. A form's boundary is always sent.
     ///   - pipeline: The client.
     /// - Throws: ``SluiceError/Code/encodingFailed``, or the ``SluiceError`` of the body.
     mutating func setBody(_ body: RequestBody, hasContentType: Bool, for pipeline: Pipeline) throws(SluiceError) {
         self.body = body
         let contentType = try encodedBodyType(for: pipeline)
-        guard !hasContentType, !self.body.isNone else { return }
-        if let contentType {
+        if self.body.isNone { return }
+        if hasContentType {
+            if let contentType { setBoundary(ofForm: contentType) }
+        } else if let contentType {
             headers[.contentType] = contentType
         } else if !headers.contains(.contentType) {
             headers[.contentType] = MediaType.octetStream
         }
+    }
+
+    /// Adds the boundary of a form to the `Content-Type`, without which the body cannot be read (RFC 2046 §5.1).
+    private mutating func setBoundary(ofForm contentType: String) {
+        guard let form = ContentType(contentType), form.type == "multipart", let boundary = form["boundary"] else {
+            return
+        }
+        guard let own = headers[.contentType], let type = ContentType(own), type.type == "multipart" else {
+            headers[.contentType] = contentType
+            return
+        }
+        if type["boundary"] == nil { headers[.contentType] = "\(own); boundary=\"\(boundary)\"" }
     }
 
     /// Encodes a body that an interceptor has set. A type of its own replaces the `Content-Type`, unless the

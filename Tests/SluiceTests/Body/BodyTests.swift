@@ -124,6 +124,21 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(echo.text, #"{"a":1}"#)
     }
 
+    /// Without the boundary a server cannot read the form (RFC 2046 §5.1).
+    func testContentTypeOfRequestKeepsTheBoundaryOfAForm() async throws {
+        let form = MultipartForm().adding(.text("1", name: "a"))
+        let sent = form.contentType
+        let boundary = try XCTUnwrap(sent.split(separator: "boundary=").last)
+        for (own, expected) in [
+            ("application/json", sent), ("multipart/mixed", "multipart/mixed; boundary=\"\(boundary)\""),
+            ("multipart/form-data; charset=utf-8", "multipart/form-data; charset=utf-8; boundary=\"\(boundary)\""),
+            ("multipart/form-data; boundary=other", "multipart/form-data; boundary=other"),
+        ] {
+            let echo = try await echo { $0.multipart(form).contentType(own) }
+            XCTAssertEqual(echo.values(for: .contentType), [expected])
+        }
+    }
+
     func testContentTypeOfRequestOverridesBodyAndClient() async throws {
         let json: (inout APIClient.Configuration) -> Void = { $0.headers["Content-Type"] = "application/json" }
         let form = try await echo({ $0.form(["a": 1]) }, configure: json)
