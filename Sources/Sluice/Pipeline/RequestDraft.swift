@@ -406,6 +406,9 @@ extension RequestDraft {
         let builder = options.urlBuilder ?? pipeline.configuration.urlBuilder
         switch builder.rule {
         case .appending:
+            if DotSegments.areEncoded(in: path) {
+                throw .invalidURL("a segment of its path is a percent-encoded “.” or “..”, which cannot be a name")
+            }
             var location = try base(for: pipeline)
             location.append(path)
             return location

@@ -50,13 +50,17 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral, Custo
     ///   ignored.
     /// - Returns: The URL, or part of one.
     /// - Throws: ``SluiceError/Code/invalidURL``, with a ``URITemplateFailure``, if the template is malformed, or if a
-    ///   variable with a prefix such as `:3` has a list or an associative array as its value.
+    ///   variable with a prefix such as `:3` has a list or an associative array as its value. Also if a variable makes a
+    ///   segment of the path `.` or `..`, which cannot be escaped and would change the path.
     ///   ``SluiceError/Code/encodingFailed`` if a value cannot be encoded.
     public func expand(_ variables: Parameters = [:]) throws(SluiceError) -> String {
         do {
             let parts = try parts.get()
             var expansion = URITemplateExpansion(template: description, values: try URITemplateValue.all(of: variables))
             for part in parts { try expansion.append(part) }
+            if URITemplate.dotSegments(expansion.text) > URITemplate.dotSegments(description) {
+                throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
+            }
             return expansion.text
         } catch let error as SluiceError {
             throw error
@@ -68,11 +72,15 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         }
     }
 
+    /// Returns the number of dot segments before the query, also of a text that begins with an authority.
+    private static func dotSegments(_ reference: String) -> Int {
+        DotSegments.count(in: PathSpace.path(of: reference))
+    }
+
     /// Returns an endpoint, from which a request is created: `client.get(template.expanding(["id": id, "page": page]))`.
     ///
-    /// The request fails with the errors of ``expand(_:)``, and with ``SluiceError/Code/invalidURL`` if a variable makes
-    /// a segment `.` or `..`, which cannot be escaped and would change the path, or the first segment empty, so that the
-    /// next one could be read as a host (RFC 3986 §4.2).
+    /// The request fails with the errors of ``expand(_:)``. If a variable makes the first segment empty, the next one is
+    /// not read as a host (RFC 3986 §4.2).
     ///
     /// The route of the request, by which metrics and telemetry count it, is the text of the template.
     ///
@@ -104,9 +112,6 @@ extension URITemplate {
         /// Returns a GET request to the expanded template.
         func draft() throws(SluiceError) -> RequestDraft {
             var path = try template.expand(variables)
-            if Expansion.dotSegments(path) > Expansion.dotSegments(template.description) {
-                throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
-            }
             let slashes = "//".utf8
             if path.utf8.starts(with: slashes), !template.description.utf8.starts(with: slashes) {
                 // Without the dot, which is removed later, a reference would begin with a host (RFC 3986 §4.2).
@@ -115,11 +120,6 @@ extension URITemplate {
             var draft = RequestDraft(path: path)
             draft.route = RoutePattern.route(ofTemplate: template.description)
             return draft
-        }
-
-        /// Returns the number of dot segments before the query, also of a text that begins with an authority.
-        private static func dotSegments(_ reference: String) -> Int {
-            DotSegments.count(in: PathSpace.path(of: reference))
         }
     }
 }

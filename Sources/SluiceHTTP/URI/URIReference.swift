@@ -130,6 +130,16 @@ package enum DotSegments {
         path.utf8.split(separator: UInt8(ascii: "/")).count { dotCount($0) > 0 }
     }
 
+    /// Returns true if a segment before the query is dots of which at least one is percent-encoded. Escaping a name produces such a
+    /// segment, but does not prevent that it is resolved.
+    package static func areEncoded(in path: String) -> Bool {
+        let percent = UInt8(ascii: "%")
+        guard path.utf8.contains(percent) else { return false }
+        return PathSpace.path(of: path).utf8.split(separator: UInt8(ascii: "/")).contains {
+            $0.contains(percent) && dotCount($0) > 0
+        }
+    }
+
     private static func hasDotSegment<Path: Collection<UInt8>>(_ path: Path) -> Bool {
         var start = path.startIndex
         while true {

@@ -97,11 +97,19 @@ final class DestinationTests: XCTestCase {
         server.on("/*", .echo)
         let client = APIClient(baseURL: "\(server.url)/v1/")
         for (path, target) in [
-            ("./a/../b", "/v1/b"), ("../../../etc", "/etc"), ("a/%2e%2E/b?x=../y", "/v1/b?x=../y"), ("..", "/"),
+            ("./a/../b", "/v1/b"), ("../../../etc", "/etc"), ("a/../b?x=../%2e%2e/y", "/v1/b?x=../%2e%2e/y"),
+            ("..", "/"),
+            ("\(server.url)/a/%2e%2E/b", "/b"),
         ] {
             let echo: LoopbackEcho = try await client.get(path).sender().value
             XCTAssertEqual(echo.target, target)
         }
+        // These come from escaping a name.
+        for path in ["users/%2E%2E/keys", "%2e", "a/.%2E?x"] {
+            let error = await client.data.get(path).sender().result.failure
+            XCTAssertEqual(error?.code, .invalidURL, path)
+        }
+        XCTAssertEqual(server.requests.count, 5)
     }
 
     func testCachePolicyReloadSendsNoCache() async throws {
@@ -170,6 +178,7 @@ final class DestinationTests: XCTestCase {
         for id in ["..", "."] {
             let error = await client.data.get(template.expanding(["id": "\(id)"])).sender().result.failure
             XCTAssertEqual(error?.code, .invalidURL)
+            XCTAssertThrowsError(try template.expand(["id": "\(id)"]))
         }
         for (text, id) in [("./files/{id}", ".."), ("../{id}", "."), (".{id}/x", "")] {
             let template = URITemplate(text)
