@@ -142,8 +142,13 @@ package final class ConnectionPool: LoopHandler {
     }
 
     /// Removes a cancelled request that has no connection.
+    ///
+    /// The loop starts other requests in its place, because a cancellation may hold the lock of a task's status, for which the holder of a
+    /// connection's lock waits when it resumes that task.
     func removeWaiting(_ call: Call) {
-        change(on: nil) { $0.remove(call, at: .now) ?? [] }
+        let actions = state.withLockUnchecked { $0.remove(call, at: .now) ?? [] }
+        if actions.isEmpty { return }
+        loop.post { [self] thread in change(on: thread) { _ in actions } }
     }
 
     // MARK: Connections

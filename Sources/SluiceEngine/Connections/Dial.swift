@@ -277,6 +277,8 @@ package final class Dial: LoopHandler {
             guard let action = withState({ state in state.isOver ? nil : state.race?.next(at: .now) }) else { return }
             switch action {
             case .attempt(let index, let address):
+                // Many addresses that do not answer must not take the descriptors of other hosts.
+                if descriptors.isExceeded, let old = withState({ $0.race?.abandonOldest() }) { close(old, on: thread) }
                 if !attempt(index, .address(address), on: thread) { return }
             case .wait(let time):
                 let (registration, isPostponed) = withState { ($0.registration, !$0.postponed.isEmpty) }
@@ -342,11 +344,10 @@ package final class Dial: LoopHandler {
                 target: target
             )
         }
-        guard thread.watch(descriptor, for: registration) else {
+        if !thread.watch(descriptor, for: registration) {
             let error = errno
             close(index, on: thread)
             attemptFailed(index, error, on: thread)
-            return true
         }
         return true
     }

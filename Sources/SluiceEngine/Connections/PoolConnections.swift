@@ -301,4 +301,8 @@ extension Array {
         indices.contains(index) ? self[index] : nil
     }
 }
+
+extension PoolState.Action: Sendable where Call: Sendable, Connection: Sendable, Dial: Sendable {}
+
+extension PoolState.Failure: Sendable where Call: Sendable, Connection: Sendable, Dial: Sendable {}
 #endif

@@ -79,6 +79,12 @@ package struct AddressRace: Sendable {
         nextAttempt = now
     }
 
+    /// Abandons the oldest of the attempts before the last, and returns it; nil if there is none.
+    package mutating func abandonOldest() -> Int? {
+        guard winner == nil, connected.isEmpty, open.count > 1 else { return nil }
+        return open.removeFirst()
+    }
+
     /// Records a connected attempt. The first one wins.
     package mutating func attemptConnected(_ index: Int) {
         guard winner == nil, open.contains(index), !connected.contains(index) else { return }

@@ -129,7 +129,8 @@ import Testing
             try fixture.set("n\(number)=\(value); Domain=shop.example", at: "http://evil.shop.example/")
         }
         // This one fills the rest of the field.
-        try fixture.set("rest=\(String(repeating: "v", count: 160)); Domain=shop.example", at: "http://evil.shop.example/")
+        let rest = String(repeating: "v", count: 160)
+        try fixture.set("rest=\(rest); Domain=shop.example", at: "http://evil.shop.example/")
         try fixture.set("session=1", at: "http://good.shop.example/")
         let sent = try #require(try fixture.sent(to: "http://good.shop.example/"))
         #expect(sent.utf8.count + 8 <= 8190)

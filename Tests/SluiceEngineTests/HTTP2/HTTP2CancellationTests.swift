@@ -180,6 +180,45 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// A cancellation may hold the lock of a task's status, for which the loop waits while it holds that of a connection.
+        @Test func cancellationDoesNotWaitForAConnection() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                _ = try Engine.withOneLoop()
+                let server = try ScriptedHTTP2Server { peer, frame in
+                    if frame.kind == .headers { peer.head(frame.stream) }
+                }
+                let silent = try SilentPort(1)
+                let transport = SocketTransport { $0.maximumTransfers = 2 }
+                let response = try await transport.send(server.request("/read"), context: .http2())
+                let executor = BlockingExecutor()
+                let reader = Task(executorPreference: executor) { try await response.body.collect().count }
+                executor.run()
+                let authority = "127.0.0.1:\(silent.port)"
+                let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/")
+                let cancel = transport.begin(request, context: TransferContext()) { _ in }
+                try await waitUntil("both slots are taken") { transport.pool?.load.active == 2 }
+                _ = transport.begin(server.request("/queued"), context: .http2()) { _ in }
+                try await waitUntil("the third request waits") { transport.queued == 1 }
+                // The loop resumes the reader, and holds the lock of its connection meanwhile.
+                executor.close()
+                let peer = try await server.peer()
+                peer.data(1, "data", ends: true)
+                try await waitUntil("the loop is blocked") { executor.isBlocking }
+                let hasReturned = Locked(false)
+                Thread.detachNewThread {
+                    cancel()
+                    hasReturned.withLock { $0 = true }
+                }
+                try await waitUntil("the request is cancelled") { hasReturned.withLock { $0 } }
+                executor.open()
+                _ = try await peer.request(1)
+                executor.run()
+                let count = try await reader.value
+                try #require(count == 4)
+                exit(7)
+            }
+        }
+
         @Test(arguments: [1, 2, 3] as [UInt64])
         func everyRequestEndsInAResponseOrACancellation(_ seed: UInt64) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in

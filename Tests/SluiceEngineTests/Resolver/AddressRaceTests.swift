@@ -127,6 +127,28 @@ private let cases = [
 ]
 
 @Suite struct AddressRaceTests {
+    /// Without free descriptors a race has one open attempt.
+    @Test func oldestAttemptIsAbandonedForTheNext() throws {
+        var race = AddressRace(try ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(address))
+        #expect(race.abandonOldest() == nil)
+        _ = race.next(at: time(0))
+        #expect(race.abandonOldest() == nil)
+        _ = race.next(at: time(200))
+        #expect(race.abandonOldest() == 0)
+        #expect(race.abandonOldest() == nil)
+        #expect(race.running == [1])
+        race.attemptConnected(0)
+        #expect(!race.isOver)
+        _ = race.next(at: time(400))
+        race.attemptConnected(1)
+        // A connected attempt is the winner.
+        #expect(race.abandonOldest() == nil)
+        guard case .won(1, [2]) = race.next(at: time(400)) else {
+            Issue.record("The connected attempt has not won.")
+            return
+        }
+    }
+
     @Test(arguments: cases)
     private func takesTheExpectedActions(_ script: RaceCase) throws {
         var race = AddressRace(try script.addresses.map(address))
