@@ -40,15 +40,18 @@ public final class CircuitBreaker: ImmediateGate {
         var watchers: [Int: AsyncStream<Change>.Continuation] = [:]
         var observers: [@Sendable (Change, ContinuousClock.Instant) -> Void] = []
         var lastID = 0
+        /// The changes that have not been reported to the watchers.
+        var unreported: [Change] = []
+        /// True while a thread reports a change to the watchers.
+        var isReporting = false
 
-        func notify(_ key: String, _ state: State?) {
-            guard let state else { return }
-            for watcher in watchers.values { watcher.yield(Change(key: key, state: state)) }
+        mutating func add(_ key: String, _ state: State?) {
+            if let state, !watchers.isEmpty { unreported.append(Change(key: key, state: state)) }
         }
 
-        /// Reports a change that the requests of this breaker have caused.
-        func notify(_ key: String, _ state: State?, now: ContinuousClock.Instant) {
-            notify(key, state)
+        /// Adds a change that the requests of this breaker have caused.
+        mutating func add(_ key: String, _ state: State?, now: ContinuousClock.Instant) {
+            add(key, state)
             guard let state else { return }
             for observer in observers { observer(Change(key: key, state: state), now) }
         }
@@ -152,10 +155,27 @@ public final class CircuitBreaker: ImmediateGate {
     }
 
     private func admission(_ key: String, _ now: ContinuousClock.Instant) -> Circuit.Admission {
-        record.withLock { record in
-            let (admission, state) = record.circuits.admit(key, now: now)
-            record.notify(key, state, now: now)
-            return admission
+        let (admission, state) = record.withLock { record in
+            let result = record.circuits.admit(key, now: now)
+            record.add(key, result.1, now: now)
+            return result
+        }
+        if state != nil { report() }
+        return admission
+    }
+
+    /// Reports changes to the watchers in order. Outside the lock, because a task that is resumed may use the breaker, and a task that is
+    /// being cancelled calls `onTermination` under a lock of its own, which its resumption needs.
+    private func report() {
+        while true {
+            let next: (Change, [AsyncStream<Change>.Continuation])? = record.withLock { record in
+                if record.isReporting || record.unreported.isEmpty { return nil }
+                record.isReporting = true
+                return (record.unreported.removeFirst(), Array(record.watchers.values))
+            }
+            guard let (change, watchers) = next else { return }
+            for watcher in watchers { watcher.yield(change) }
+            record.withLock { $0.isReporting = false }
         }
     }
 
@@ -163,10 +183,12 @@ public final class CircuitBreaker: ImmediateGate {
         Permit(onOutcome: { [self] outcome in
             let classification = isAnswered(elsewhere: outcome, key, request) ? .success : classify(outcome)
             let now = request.client.pipeline.clock.now
-            record.withLock { record in
+            let state = record.withLock { record in
                 let state = record.circuits.settle(key, ticket, classification, now: now)
-                record.notify(key, state, now: now)
+                record.add(key, state, now: now)
+                return state
             }
+            if state != nil { report() }
             return .settled
         })
     }
@@ -189,8 +211,9 @@ extension CircuitBreaker {
     package func open(_ key: String, for duration: Duration, now: ContinuousClock.Instant) {
         record.withLock { record in
             let state = record.circuits.open(key, for: duration, now: now)
-            record.notify(key, state)
+            record.add(key, state)
         }
+        report()
     }
 
     /// Returns the key of the circuit of a request; nil for a request without a circuit.

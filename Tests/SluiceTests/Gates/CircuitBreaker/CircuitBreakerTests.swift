@@ -99,6 +99,21 @@ import Testing
         }
     }
 
+    /// The reader runs on the thread that reports the change.
+    @Test(.timeLimit(.minutes(1))) func readerOfChangesCanUseTheBreaker() async {
+        let breaker = CircuitBreaker(of: 1)
+        let seen = Locked<[Bool]>([])
+        let task = Task(executorPreference: InlineExecutor()) {
+            for await change in breaker.changes() {
+                seen.withLock { $0.append(breaker.state(for: change.key) == change.state) }
+            }
+        }
+        await eventually { breaker.watcherCount == 1 }
+        for _ in 0..<3 { run(.failed(.cannotConnect), breaker) }
+        await eventually { seen.withLock { $0 } == [true] }
+        task.cancel()
+    }
+
     @Test func removesWatcherWhenItsTaskIsCancelled() async {
         let breaker = CircuitBreaker(of: 1)
         let task = Task {
@@ -128,5 +143,12 @@ import Testing
         clock.advance(by: .seconds(60))
         for _ in 0..<3 { run(.answered(.ok), breaker) }
         #expect(breaker.state(for: "a.example") == .closed)
+    }
+}
+
+/// Runs each job on the thread that makes it ready.
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
 }
