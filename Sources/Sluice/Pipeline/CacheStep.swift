@@ -56,19 +56,21 @@ struct CacheStep: Sendable {
             // The deadline of the first caller does not apply to the others that wait.
             await Deadline.$current.withValue(nil) { await untilClientsTimeout.fetchForFleet(forwarding, lookup) }
         }
-        guard let (flight, isFirst, flightTicket) = found else {
+        guard let (flight, isFirst, flightTicket, number) = found else {
             let fetched = await fetchShareable(forwarding, lookup)
             if fetched.entry != nil { cache.coalescer.recordShareable(key) }
             return try fetched.outcome.get()
         }
         let shared: RequestCoalescer.Fetched
         do throws(SluiceError) {
-            shared = try await value(of: flight, key)
+            shared = try await value(of: flight, key, for: lookup.request)
         } catch {
             guard !error.isCancellation else {
                 cache.coalescer.abandon(key)
                 throw error
             }
+            // Only the attempt is over. The next one must not wait for the same response again.
+            if error.code == .timedOut, attempt.call?.isOverdue != true { cache.coalescer.removeFlight(key, number) }
             return try await staleAnswer(forwarding, insteadOf: error).outcome.get()
         }
         // Another caller may have cancelled the fetch.
@@ -108,7 +110,8 @@ struct CacheStep: Sendable {
     /// Returns the value of a shared fetch, for which this request waits no longer than its own total time-out.
     private func value(
         of flight: SingleFlight<RequestCoalescer.Fetched>,
-        _ key: RequestCoalescer.Key
+        _ key: RequestCoalescer.Key,
+        for request: HTTPRequest
     ) async throws(SluiceError) -> RequestCoalescer.Fetched {
         let coalescer = cache.coalescer
         let wait = { @Sendable () async throws(SluiceError) -> RequestCoalescer.Fetched in
@@ -120,10 +123,16 @@ struct CacheStep: Sendable {
         return try await TimedWork.outcome(
             within: total,
             on: attempt.pipeline.clock,
-            else: attempt.call.map { .totalTimedOut($0) }
-                ?? SluiceError(.timedOut, "The request exceeded its total time-out."),
+            else: waitTimedOut(after: total, request),
             of: wait
         )
+    }
+
+    /// The error of a wait that exceeded the total time-out of the request, or that of an attempt.
+    private func waitTimedOut(after total: Duration, _ request: HTTPRequest) -> SluiceError {
+        if let call = attempt.call, call.isOverdue { return .totalTimedOut(call) }
+        let reason = "The request exceeded the total time-out of \(total.roundedUpToMilliseconds)."
+        return SluiceError(.timedOut, reason, step: .transport, request: request)
     }
 
     /// This step with the client's total time-out in place of the request's, unless that is longer.

@@ -74,17 +74,17 @@ final class RequestCoalescer: Sendable {
     ///   - cache: The cache, whose removals end the sharing; nil for none.
     ///   - ticket: The ticket of the fetch.
     ///   - fetch: Fetches the response. It runs in a separate task.
-    /// - Returns: The shared request, true if the caller is the first, and the ticket of the request; nil if the last
-    ///   result for the key was not shareable.
+    /// - Returns: The shared request, true if the caller is the first, the ticket of the request, and its number; nil if
+    ///   the last result for the key was not shareable.
     func flight(
         _ key: Key,
         in cache: HTTPCache? = nil,
         by ticket: FetchTicket? = nil,
         _ fetch: @escaping @Sendable () async -> Fetched
-    ) -> (flight: SingleFlight<Fetched>, isFirst: Bool, ticket: FetchTicket?)? {
+    ) -> (flight: SingleFlight<Fetched>, isFirst: Bool, ticket: FetchTicket?, number: Int)? {
         state.withLock { state in
             if let known = state.flights[key], cache?.isCurrent(known.ticket, key.key) ?? true {
-                return (known.flight, false, known.ticket)
+                return (known.flight, false, known.ticket, known.number)
             }
             if state.unshareable.contains(key.hashValue) { return nil }
             state.lastNumber += 1
@@ -103,7 +103,7 @@ final class RequestCoalescer: Sendable {
                 }
             }
             state.flights[key] = Flight(number: number, flight: flight, ticket: ticket)
-            return (flight, true, ticket)
+            return (flight, true, ticket, number)
         }
     }
 
@@ -138,7 +138,8 @@ final class RequestCoalescer: Sendable {
         }
     }
 
-    private func removeFlight(_ key: Key, _ number: Int) {
+    /// Prevents later requests from joining a shared request. Those that have joined it still get its result.
+    func removeFlight(_ key: Key, _ number: Int) {
         state.withLock { state in
             if state.flights[key]?.number == number { state.flights[key] = nil }
         }

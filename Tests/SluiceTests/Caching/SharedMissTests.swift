@@ -42,6 +42,30 @@ final class SharedMissTests: XCTestCase {
         for _ in 0..<10 { _ = try await client.string.get("page").sender().value }
     }
 
+    /// The second request still waits for the fetch when the attempt of the first is over.
+    func testRetryDoesNotWaitForTheFetchThatItsAttemptWaitedFor() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .hang, .text("ok", headers: ["Cache-Control": "max-age=60"]))
+        let clock = TestClock()
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = CacheStore(storage: nil)
+            $0.clock = clock
+            $0.retry = RetryPolicy(backoff: .constant(.zero), attemptTimeout: .seconds(10))
+        }
+        let first = Task { try await client.string.get("page").sender().value }
+        await server.waitForRequests(1)
+        clock.advance(by: .seconds(5))
+        let second = Task { try await client.string.get("page").sender().value }
+        await eventually { client.pipeline.coalescer.waiting == 2 }
+        clock.advance(by: .seconds(5))
+        let value = try await first.value
+        XCTAssertEqual(value, "ok")
+        clock.advance(by: .seconds(5))
+        let other = try await second.value
+        XCTAssertEqual(other, "ok")
+        XCTAssertEqual(server.requests.count, 2)
+    }
+
     func testStaleResponsesForAFailedServerLeaveFetchesShared() async throws {
         let server = try LoopbackServer()
         let signals = [LoopbackSignal(), LoopbackSignal()]

@@ -125,6 +125,18 @@ final class CircuitBreakerTimeoutTests: XCTestCase {
         XCTAssertLessThan(count, 60)
     }
 
+    func testOpensOnTimeOutsOfAttemptsBehindACache() async throws {
+        let count = try await requestsOfAHungServer {
+            $0.cache = CacheStore(storage: nil)
+            $0.retry = RetryPolicy(maximumAttempts: 1, attemptTimeout: .milliseconds(50))
+        } _: { client in
+            let failure = await client.string.get("").sender().result.failure
+            if failure?.code == .timedOut { XCTAssertEqual(failure?.error.step, .transport) }
+            return failure?.code
+        }
+        XCTAssertLessThan(count, 60)
+    }
+
     func testOpensOnDeadlinesOfSharedTransfers() async throws {
         for plugins in Self.plugins {
             let count = try await requestsOfAHungServer {
