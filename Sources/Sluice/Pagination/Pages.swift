@@ -232,7 +232,10 @@ final class PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
                 return nil
             case .failed(let error):
                 position = .over
-                _ = try Response(failure: error, of: pages.request.sender()).result.get()
+                let response = Response(failure: error, of: pages.request.sender())
+                // The model of a request for an outcome contains the failure.
+                _ = try response.result.get()
+                return response
             case .after(let response, let request):
                 advance(from: response, to: request)
             case .before(let request):

@@ -35,8 +35,8 @@ public struct RetryPolicy: Sendable {
     /// the response; nil, the default, for no limit but the total.
     public var attemptTimeout: Duration?
     /// Returns true if an outcome should be retried; nil, the default, applies the other rules. Called for the outcome of each attempt
-    /// but the last of ``maximumAttempts``, except for cancellations and responses from the cache. It is called for requests that must
-    /// not be sent twice as well, but these are not retried.
+    /// but the last of ``maximumAttempts``, except for cancellations, responses from the cache, and requests whose body can be sent only
+    /// once or whose total time is up. It is called for requests that must not be sent twice as well, but these are not retried.
     public var shouldRetry: (@Sendable (RetryProposal) -> Bool)?
 
     /// Nil for the transient ones. Their sets need not be created for a client without retries.

@@ -267,6 +267,9 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
         let decision = state.decision(
             after: failure?.error,
             retry: retry,
+            retryAfter: failure?.error.response.flatMap {
+                RetryAfter.delay(in: $0.headers, now: configuration.clock.date)
+            },
             random: configuration.randomness(),
             timeLeft: Deadline.earliest(request.draft.options.deadline)?.timeLeft(on: configuration.clock)
         )
@@ -429,14 +432,16 @@ extension StreamRequest {
 public struct Reconnection: Sendable, Hashable {
     /// The delay before reconnecting, until the server sends the field `retry`.
     public var delay: Duration
-    /// The limits of the delay that the server requests. A shorter or longer one is replaced by the limit.
+    /// The limits of the delay that the server requests with the field `retry`. A shorter or longer one is replaced by
+    /// the limit. The upper limit applies to a `Retry-After` too.
     public var delayLimits: ClosedRange<Duration>
     /// The additional delay after a connection failed or was lost.
     public var backoff: Backoff
     /// The maximum number of consecutive reconnections that fail or are lost without an event or a comment. Those that
     /// the server ends do not count.
     public var maximumAttempts: Int
-    /// The response statuses after which the client reconnects; none by default, as the standard requires.
+    /// The response statuses after which the client reconnects; none by default, as the standard requires. It does not
+    /// reconnect before the time that a `Retry-After` requires.
     public var statuses: Set<HTTPStatus>
 
     /// Creates a policy.
@@ -498,13 +503,15 @@ struct ReconnectionState: Sendable {
     ///
     /// - Parameters:
     ///   - failure: The error that ended the connection or prevented it; nil if the server closed it.
-    ///   - retry: The delay that the server requested.
+    ///   - retry: The delay that the server requested with the field `retry`.
+    ///   - retryAfter: The delay that the response of a failure requests.
     ///   - random: 64 random bits.
     ///   - timeLeft: The time until the deadline; nil if there is none.
     /// - Returns: The action to take.
     mutating func decision(
         after failure: SluiceError?,
         retry: Duration?,
+        retryAfter: Duration? = nil,
         random: UInt64,
         timeLeft: Duration? = nil
     ) -> Decision {
@@ -514,6 +521,7 @@ struct ReconnectionState: Sendable {
         if let failure {
             guard isTransient(failure), attempts < policy.maximumAttempts else { return .fail(failure) }
             attempts += 1
+            if let retryAfter { delay = max(delay, min(retryAfter, limits.upperBound)) }
             if let refusal = failure.underlyingError as? GateRefusal {
                 delay = max(delay, refusal.retryAfter?.bounded ?? .zero)
             }

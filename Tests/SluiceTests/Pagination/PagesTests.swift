@@ -197,6 +197,19 @@ final class PagesTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 4)
     }
 
+    /// The model of a request for an outcome contains errors.
+    func testLoopOfOutcomesIsAnOutcome() async throws {
+        let server = try LoopbackServer()
+        server.on("/items", .json(#"{"code":0,"data":[1]}"#, headers: ["Link": "</items>; rel=next"]))
+        let client = APIClient(baseURL: server.url) {
+            $0.envelope = Envelope(status: "code", success: 0, payload: "data")
+        }
+        let request = client.codable.get("items", as: [Int].self).outcome()
+        var failures: [SluiceError.Code?] = []
+        for try await page in request.pages(by: .link) { failures.append(page.failure?.code) }
+        XCTAssertEqual(failures, [nil, .paginationLoop])
+    }
+
     func testLinkOfPageThatRedirectHasMovedIsRefused() async throws {
         let other = try LoopbackServer()
         let server = try LoopbackServer()

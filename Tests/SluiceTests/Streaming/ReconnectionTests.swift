@@ -109,6 +109,25 @@ import Testing
         }
     }
 
+    @Test func delayOfAFailedResponseIsRespected() {
+        let policy = Reconnection(
+            delay: .seconds(3),
+            delayLimits: .seconds(1) ... .seconds(60),
+            backoff: .constant(.seconds(1)),
+            statuses: [.serviceUnavailable]
+        )
+        let failure = SluiceError(.unacceptableStatus, "No.", response: HTTPResponse(status: .serviceUnavailable))
+        for (requested, expected) in [(nil, 4), (1, 4), (20, 21), (600, 61)] as [(Int?, Int)] {
+            var state = ReconnectionState(policy)
+            let retryAfter = requested.map { Duration.seconds($0) }
+            let decision = state.decision(after: failure, retry: nil, retryAfter: retryAfter, random: 0)
+            guard case .wait(.seconds(expected)) = decision else {
+                Issue.record("\(String(describing: requested)) gives \(decision).")
+                continue
+            }
+        }
+    }
+
     @Test func refusalsOfGatesAreTemporary() {
         var state = ReconnectionState(Reconnection(delay: .seconds(1), backoff: .constant(.seconds(1))))
         let refusal = GateRefusal(gate: "circuit breaker", retryAfter: .seconds(20))
