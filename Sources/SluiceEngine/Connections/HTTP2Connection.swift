@@ -283,6 +283,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var excess = state.session.count
         if state.session.isGoingAway {
             retire(&state, &effects)
+            if state.session.goAwayReason != nil { state.liveness.serverFailed(at: now) }
         } else if state.session.capacity != state.capacity {
             state.capacity = effects.report(state.session)
             excess -= state.session.capacity
@@ -524,8 +525,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         case .nothing: break
         case .ping: state.session.ping(at: now)
         case .lost:
-            let error = SluiceError(.connectionLost, "The connection was lost: the server no longer responds.")
-            return connectionLost(&state, error, &effects, now)
+            return connectionLost(&state, state.session.goAwayReason == nil ? .unresponsive : nil, &effects, now)
         }
         if state.session.count == 0, idleDeadline(state) <= now { retire(&state, &effects) }
     }

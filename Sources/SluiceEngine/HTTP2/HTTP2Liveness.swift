@@ -18,12 +18,15 @@ struct HTTP2Liveness {
     enum Step: Equatable {
         case nothing
         case ping
-        /// The server has not answered the PING.
+        /// The server has not answered the PING, or has not closed the connection after an error.
         case lost
     }
 
     /// The intervals before the first and later PINGs, as multiples of ``interval``.
     private static let factors = [1, 2, 4, 30]
+
+    /// The time for which requests may still be answered after a GOAWAY with an error.
+    private static let grace = Duration.seconds(1)
 
     /// The time without input before the first PING, and the time allowed for its answer.
     private let interval: Duration
@@ -40,6 +43,8 @@ struct HTTP2Liveness {
     private var isSilent = false
     /// True if a request has timed out and nothing was received since, so the connection may be dead.
     private(set) var isSuspect = false
+    /// The time at which a connection is lost that the server has ended with an error.
+    private var end = MonotonicTime.distantFuture
 
     init(interval: Duration, at now: MonotonicTime) {
         self.interval = interval
@@ -91,22 +96,32 @@ struct HTTP2Liveness {
         return true
     }
 
+    /// Records a GOAWAY with an error, after which the server must close the connection (RFC 9113 §5.4.1).
+    mutating func serverFailed(at now: MonotonicTime) {
+        end = min(end, now + HTTP2Liveness.grace)
+    }
+
     /// Returns the time of the next step. `awaitsResponse` is true if a request is active.
     func deadline(awaitsResponse: Bool) -> MonotonicTime {
-        if let pingSent { return pingSent + interval }
-        guard awaitsResponse || isSuspect else { return .distantFuture }
-        if isSuspect { return lastInput }
-        return max(lastInput, waitStart) + interval * HTTP2Liveness.factors[min(pings, HTTP2Liveness.factors.count - 1)]
+        if let pingSent { return min(end, pingSent + interval) }
+        guard awaitsResponse || isSuspect else { return end }
+        if isSuspect { return min(end, lastInput) }
+        let factor = HTTP2Liveness.factors[min(pings, HTTP2Liveness.factors.count - 1)]
+        return min(end, max(lastInput, waitStart) + interval * factor)
     }
 
     /// Returns the action to take when the deadline has passed.
     mutating func step(awaitsResponse: Bool, at now: MonotonicTime) -> Step {
         guard deadline(awaitsResponse: awaitsResponse) <= now else { return .nothing }
-        if pingSent != nil { return .lost }
+        if pingSent != nil || end <= now { return .lost }
         pingSent = now
         pingWait = AcknowledgementWait()
         pings += 1
         return .ping
     }
+}
+
+extension SluiceError {
+    static let unresponsive = SluiceError(.connectionLost, "The connection was lost: the server no longer responds.")
 }
 #endif

@@ -140,6 +140,24 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
+        /// The server must close the connection (RFC 9113 §5.4.1), but does not.
+        @Test func goAwayWithAnErrorEndsAllRequestsSoon() async throws {
+            let server = try ScriptedHTTP2Server()
+            let timeouts = Timeouts(idle: nil)
+            let tasks = ["/answered", "/held"].map { path in
+                Task { await transport.result(of: server.request(path, method: .post), .http2(timeouts)) }
+            }
+            let (peer, _) = try await server.seen(1)
+            peer.goAway(3, HTTP2Frame.Code.enhanceYourCalm)
+            let answered = peer.requests.first { $0[":path"] == "/answered" }
+            peer.answer(try #require(answered?.stream), "ok")
+            #expect(try await tasks[0].value.get().text == "ok")
+            let error = await tasks[1].value.error
+            #expect(error?.code == .connectionLost)
+            #expect(error?.description.contains("ENHANCE_YOUR_CALM") == true, "\(String(describing: error))")
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+        }
+
         @Test func errorNamesTheCodeOfGoAway() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
