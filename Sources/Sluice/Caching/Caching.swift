@@ -81,7 +81,7 @@ public struct DataSource: Sendable {
     /// The server, whose response replaces the stored one. The cache is not read, and the HTTP cache validates its
     /// response with the server, unless a `Cache-Control` field of the request permits a stored response.
     public static let refresh = DataSource(kind: .refresh)
-    /// The stored response only; ``SluiceError/Code/cacheMiss`` if there is none.
+    /// The stored response only; ``SluiceError/Code/cacheMiss`` if there is none, or if the client has no cache.
     public static let cache = DataSource(kind: .cache)
     /// The stored response; the server if there is none or if it can no longer be decoded.
     public static let cacheElseServer = DataSource(kind: .cacheElseServer)

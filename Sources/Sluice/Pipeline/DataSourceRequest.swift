@@ -182,7 +182,10 @@ struct DataSourceLookup: Sendable {
         case .send:
             return .sent(call, first: nil)
         case .useStored:
-            guard let stored else { return .answered(CallOutcome(.failure(.cacheMiss(request)), call)) }
+            guard let stored else {
+                let error = SluiceError.cacheMiss(request, "The cache has no response to the request")
+                return .answered(CallOutcome(.failure(error), call))
+            }
             return .answered(callOutcome(stored, decoded, call))
         case .useStoredThenSend:
             return .sent(call, first: stored.map { callOutcome($0, decoded, call) })
@@ -262,10 +265,10 @@ struct DataSourceLookup: Sendable {
 }
 
 extension SluiceError {
-    fileprivate static func cacheMiss(_ request: HTTPRequest) -> SluiceError {
+    static func cacheMiss(_ request: HTTPRequest, _ reason: String) -> SluiceError {
         SluiceError(
             .cacheMiss,
-            "The cache has no response to the request, and the data source does not allow sending it.",
+            "\(reason), and the data source does not allow sending it.",
             step: .cache,
             request: request
         )

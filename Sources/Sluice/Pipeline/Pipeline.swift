@@ -245,8 +245,11 @@ final class Pipeline: Sendable {
         completion: @escaping @Sendable (CallOutcome) -> Void
     ) -> SingleFlight<CallOutcome>.Stop {
         let request: HTTPRequest
-        do {
+        do throws(SluiceError) {
             request = try draft.build(for: self)
+            if !hasCache, draft.options.caching.isChanged || readsCache, isCacheOnly(draft) {
+                throw SluiceError.cacheMiss(request, "The client has no cache for the request")
+            }
         } catch {
             steps.notifyUnsent(draft, nil, error, configuration)
             completion(CallOutcome(.failure(error)))
@@ -396,6 +399,13 @@ final class Pipeline: Sendable {
     /// Returns true if a request may be answered from the cache before it is sent.
     func mayReadCache(_ draft: RequestDraft) -> Bool {
         hasCache && (readsCache || draft.options.caching.isChanged)
+    }
+
+    /// Returns true if a request must not be sent.
+    private func isCacheOnly(_ draft: RequestDraft) -> Bool {
+        var defaults = configuration.caching
+        if !draft.method.isSafe { defaults.source = .server }
+        return draft.options.caching.applied(to: defaults).source.isCacheOnly && !isStubbed(draft)
     }
 
     /// Returns true if a request is answered by a stub and not sent.

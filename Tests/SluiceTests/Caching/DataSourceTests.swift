@@ -36,6 +36,24 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
+    func testCacheSourceOfAClientWithoutCacheSendsNoRequest() async throws {
+        answer("Ada")
+        let client = try client { $0.cache = nil }
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        let failure = await request.dataSource(.cache).sender().result.failure
+        XCTAssertEqual(failure?.code, .cacheMiss)
+        let own = try self.client {
+            $0.cache = nil
+            $0.caching.source = .cache
+        }
+        let other = await own.data.get("user").sender().result.failure
+        XCTAssertEqual(other?.code, .cacheMiss)
+        XCTAssertEqual(server?.requests.count, 0)
+        _ = try await own.data.post("user").sender().value
+        _ = try await request.dataSource(.cacheElseServer).sender().value
+        XCTAssertEqual(server?.requests.count, 2)
+    }
+
     // Another machine may have removed the entry since the request was sent.
     func testStoredResponseHasTheTimeOfItsRequest() async throws {
         let signal = LoopbackSignal()

@@ -76,6 +76,16 @@ final class TourTests: XCTestCase {
         XCTAssertEqual(server.requests.map(\.method), [.get, .post, .delete])
     }
 
+    func testResponse() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let response = await shop.get("users/1", as: User.self).sender().response
+        if let head = response.head { print(head.status, head.headers["Content-Type"] ?? "no type") }
+        let ada = try response.result.get()
+        XCTAssertEqual(response.head?.headers["Content-Type"], "application/json")
+        XCTAssertEqual(ada.name, "Ada")
+    }
+
     func testRequestsAndOutcomes() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
