@@ -172,7 +172,7 @@ package final class Dial: LoopHandler {
         if let context = TLSContext.withoutFiles(for: policy, offering: protocols) {
             return completion(.success(context), thread)
         }
-        BlockingQueues.next.async { [self] in
+        BlockingQueues.certificates(of: TLSPolicy(policy, protocols)).async { [self] in
             let result = Result { () throws(TLSFailure) in
                 try TLSContext.context(for: policy, offering: protocols)
             }

@@ -210,7 +210,8 @@ extension SocketTransport: PooledTransport {
     package func reloadCertificates(of options: ConnectionOptions) async throws(SluiceError) {
         let protocols = options.httpVersion.protocols
         let proxy = options.proxy.fixed.flatMap { ProxyRoute.tls($0) }
-        let result = await BlockingQueues.next.result { () -> Result<Void, TLSFailure> in
+        let queue = BlockingQueues.certificates(of: TLSPolicy(options.tls, protocols))
+        let result = await queue.result { () -> Result<Void, TLSFailure> in
             // One that cannot be used does not keep the others from being replaced.
             var result: Result<Void, TLSFailure> = .success(())
             func reload(_ tls: TLSConfiguration, offering protocols: [String]) {

@@ -1,5 +1,6 @@
 #if os(Linux)
 import CLinux
+import Dispatch
 import SluiceHTTP
 import SluiceLibc
 import Synchronization
@@ -74,9 +75,9 @@ package final class EventLoop: Sendable {
     }
 
     /// Stops the thread between two jobs, permanently, while the process exits.
-    fileprivate func halt(_ latch: ExitLatch) {
+    fileprivate func halt(_ done: DispatchSemaphore) {
         post { thread in
-            latch.signal()
+            done.signal()
             thread.isHalted = true
         }
     }
@@ -107,30 +108,10 @@ enum LoopShutdown {
             defer { loops = [] }
             return loops
         }
-        let latches = loops.map { loop in
-            let latch = ExitLatch()
-            loop.halt(latch)
-            return latch
-        }
-        for latch in latches { latch.wait(milliseconds: 1000) }
-    }
-}
-
-/// A flag that one thread waits for with a time limit while the process exits.
-private final class ExitLatch: Sendable {
-    private let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
-
-    deinit {
-        close(descriptor)
-    }
-
-    func signal() {
-        eventfd_write(descriptor, 1)
-    }
-
-    func wait(milliseconds: Int32) {
-        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = SluiceLibc.poll(&poll, 1, milliseconds)
+        let done = DispatchSemaphore(value: 0)
+        for loop in loops { loop.halt(done) }
+        let deadline = DispatchTime.now() + .seconds(1)
+        for _ in loops { _ = done.wait(timeout: deadline) }
     }
 }
 #endif

@@ -177,6 +177,14 @@ package enum BlockingQueues {
     package static var next: DispatchQueue {
         all[Int(turn.wrappingAdd(1, ordering: .relaxed).oldValue % UInt(all.count))]
     }
+
+    private static let certificates = (0..<16).map { DispatchQueue(label: "sluice.certificates.\($0)") }
+
+    /// The queue that reads the files of a TLS policy. No other work delays connections, and files that cannot be reached delay few of
+    /// them.
+    package static func certificates(of policy: some Hashable) -> DispatchQueue {
+        certificates[Int(UInt(bitPattern: policy.hashValue) % UInt(certificates.count))]
+    }
 }
 
 /// Delays the exit of the process until work in the background has been done, such as writing a log or a cache.

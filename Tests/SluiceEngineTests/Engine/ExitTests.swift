@@ -2,9 +2,12 @@
 import CSSL
 import Foundation
 import SluiceHTTP
+import Synchronization
 import Testing
 
 @testable import SluiceEngine
+
+private let jobHasEnded = Atomic(false)
 
 extension EngineTests {
     /// The end of the process while requests are in flight.
@@ -34,6 +37,29 @@ extension EngineTests {
                     _exit(hasRun.wait(timeout: .now() + 1) == .timedOut ? 7 : 8)
                 }
                 _ = openSSL
+                exit(0)
+            }
+        }
+
+        /// The exit waits until the job of a loop has ended, also if a signal arrives and no descriptor is free.
+        @Test func exitWaitsForTheLoopsWithoutDescriptors() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let engine = try Engine.withOneLoop()
+                signal(SIGUSR1) { _ in }
+                atexit { _exit(jobHasEnded.load(ordering: .sequentiallyConsistent) ? 7 : 8) }
+                LoopShutdown.registerHandler()
+                let isRunning = Locked(false)
+                let exiting = pthread_self()
+                engine.loops[0].post { _ in
+                    isRunning.withLock { $0 = true }
+                    for _ in 0..<20 {
+                        usleep(10_000)
+                        pthread_kill(exiting, SIGUSR1)
+                    }
+                    jobHasEnded.store(true, ordering: .sequentiallyConsistent)
+                }
+                while !isRunning.withLock({ $0 }) { sched_yield() }
+                while dup(0) >= 0 {}
                 exit(0)
             }
         }

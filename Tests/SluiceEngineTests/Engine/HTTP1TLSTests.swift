@@ -46,6 +46,24 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// The files of certificates are read on queues of their own.
+        @Test func otherWorkThatBlocksDoesNotDelayConnections() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let certificates = try TestCertificates.shared.get()
+                let path = NSTemporaryDirectory() + "/sluice-\(UUID().uuidString).pem"
+                try certificates.root.certificate.write(to: URL(filePath: path))
+                defer { try? FileManager.default.removeItem(atPath: path) }
+                let gate = DispatchSemaphore(value: 0)
+                for _ in 0..<16 { BlockingQueues.next.async { gate.wait() } }
+                let server = try TestHTTPSServer(certificates.right)
+                let context = TransferContext.http1(TLSConfiguration(trust: .only(.file(path))))
+                let response = try await SocketTransport().exchange(server.request("/x"), context)
+                try #require(response.text == "GET /x 0")
+                try FileManager.default.removeItem(atPath: path)
+                exit(7)
+            }
+        }
+
         @Test func laterConnectionResumesTheSession() async throws {
             let server = try TestHTTPSServer(certificates.right)
             for _ in 0..<3 {
