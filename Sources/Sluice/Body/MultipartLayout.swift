@@ -193,7 +193,7 @@ extension MultipartForm.Part {
         if let field = fields.firstInvalidField {
             throw SluiceError(
                 .invalidHeader,
-                "The header “\(field.name.rawValue.printable)” of the part \(label) cannot be sent: its name must be a token, and its value must not contain CR, LF or NUL.",
+                "The header “\(field.name.rawValue.printable)” of the part \(label) cannot be sent: its name must be a token, and its value must not contain control characters.",
                 step: .building
             )
         }

@@ -29,7 +29,7 @@ extension SluiceError {
         public static let invalidURL = Code("invalidURL")
         /// The URL's scheme is neither http nor https.
         public static let unsupportedScheme = Code("unsupportedScheme")
-        /// A header name is not a token, or a header value contains CR, LF or NUL.
+        /// A header name is not a token, or a header value contains a control character other than a tab.
         public static let invalidHeader = Code("invalidHeader")
         /// The method is not a token, or it takes no body and the task of a target has one.
         public static let invalidMethod = Code("invalidMethod")

@@ -261,13 +261,13 @@ extension HTTPHeaders {
         return valueBytes(at: index).decimalNumber()
     }
 
-    /// The first field that must not be sent: its name is not a token, or its value contains CR, LF or NUL
-    /// (RFC 9110 §5.5).
+    /// The first field that must not be sent: its name is not a token, or its value contains a control character other
+    /// than a tab (RFC 9110 §5.5).
     package var firstInvalidField: Field? {
         let index = bytes.withUnsafeBytes { bytes in
             slots.firstIndex { slot in
                 if !bytes[Int(slot.start)..<Int(slot.nameEnd)].isToken { return true }
-                return UnsafeRawBufferPointer(rebasing: bytes[Int(slot.nameEnd) + 2..<Int(slot.end)]).endsLine
+                return UnsafeRawBufferPointer(rebasing: bytes[Int(slot.nameEnd) + 2..<Int(slot.end)]).hasControl
             }
         }
         return index.map { self[$0] }
@@ -308,23 +308,24 @@ extension HTTPHeaders {
 }
 
 extension UnsafeRawBufferPointer {
-    /// True if there is a CR, LF or NUL. Eight bytes at once are usually free of all control characters below 14.
-    fileprivate var endsLine: Bool {
+    /// True if there is a control character other than a tab. Eight bytes at once usually contain none.
+    fileprivate var hasControl: Bool {
         var index = 0
         while index + 8 <= count {
             let word = loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            // A high bit remains if a byte is below 14. The position of that byte is not needed.
-            let controls = (word &- 0x0E0E_0E0E_0E0E_0E0E) & ~word & 0x8080_8080_8080_8080
-            if controls != 0, self[index..<index + 8].contains(where: \.endsLine) { return true }
+            // A high bit remains if a byte is below 32, or DEL. The position of that byte is not needed.
+            let delete = word ^ 0x7F7F_7F7F_7F7F_7F7F
+            let low = (word &- 0x2020_2020_2020_2020) & ~word | (delete &- 0x0101_0101_0101_0101) & ~delete
+            if low & 0x8080_8080_8080_8080 != 0, self[index..<index + 8].contains(where: \.isControl) { return true }
             index += 8
         }
-        return self[index...].contains(where: \.endsLine)
+        return self[index...].contains(where: \.isControl)
     }
 }
 
 extension UInt8 {
-    /// True for CR, LF and NUL.
-    fileprivate var endsLine: Bool { self == 0 || self == 10 || self == 13 }
+    /// True for control characters other than a tab.
+    fileprivate var isControl: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
 }
 
 extension HTTPHeaders: RandomAccessCollection {

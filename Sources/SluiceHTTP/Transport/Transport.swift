@@ -151,7 +151,7 @@ extension HTTPRequest {
         if let field = headers.firstInvalidField {
             throw SluiceError(
                 .invalidHeader,
-                "The header “\(field.name.rawValue.printable)” cannot be sent: its name must be a token, and its value must not contain CR, LF or NUL.",
+                "The header “\(field.name.rawValue.printable)” cannot be sent: its name must be a token, and its value must not contain control characters.",
                 request: self
             )
         }

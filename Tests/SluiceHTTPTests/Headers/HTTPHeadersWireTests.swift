@@ -7,7 +7,9 @@ import Testing
         ("A\t", "x", false), ("A\r\nB", "x", false), ("A\0", "x", false), ("Ä", "x", false), ("\u{7F}", "x", false),
         ("(A)", "x", false), ("A/B", "x", false), ("A\"", "x", false), ("!#$%&'*+-.^_`|~09azAZ", "x", true),
         ("A", "x\r", false), ("A", "\nx", false), ("A", "x\r\nB: y", false), ("A", "x\0y", false), ("A", "\0", false),
-        ("A", "\t ü \u{7F}\u{1}", true), ("A", "\u{10A}\u{D}\u{301}", false),
+        ("A", "\t ü \u{80}~ 1234567890", true), ("A", "\u{10A}\u{D}\u{301}", false), ("A", "x\u{1}", false),
+        ("A", "\u{1F}", false), ("A", "\u{7F}", false), ("A", "12345678\u{7F}12345678", false),
+        ("A", "12345678\u{1B}[0m12345678", false), ("A", "1234\t5678\t", true),
     ])
     func rejectsInvalidNamesAndValues(name: String, value: String, isValid: Bool) {
         let headers: HTTPHeaders = ["Fine": "1", HTTPHeaderName(name): value, "After": "2"]
