@@ -32,6 +32,22 @@ extension BodyRequest {
     public func body(_ text: String) -> APIRequest<Model, ErrorModel> { request }
     @available(*, unavailable, message: "Write \"json(value)\" or \"form(value)\".")
     public func body(_ value: some Encodable) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"file(url)\".")
+    public func body(_ url: URL) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"file(url)\".")
+    public func body(file: URL) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"file(URL(filePath: path))\".")
+    public func body(file path: String) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"data(data, contentType: \"image/png\")\".")
+    public func body(data: Data) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"json(value)\".")
+    public func body(json value: some Encodable) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"json([\"name\": name])\".")
+    public func body(json parameters: Parameters) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"form(value)\".")
+    public func body(form value: some Encodable) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"form([\"name\": name])\".")
+    public func body(form parameters: Parameters) -> APIRequest<Model, ErrorModel> { request }
     @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
     public func text(_ text: String) -> APIRequest<Model, ErrorModel> { request }
     @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
@@ -69,6 +85,8 @@ extension MultipartForm {
     public mutating func append(_ file: URL, withName name: String, _ hint: Void = ()) {}
     @available(*, unavailable, message: "Write \"append(.file(url, name: …, fileName: …, contentType: …))\".")
     public mutating func append(_ file: URL, withName name: String, fileName: String, mimeType: String) {}
+    @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
+    public mutating func append(_ text: String, withName name: String, _ hint: Void = ()) {}
     @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")
     public init(_ parts: [Part]) { self.init() }
     @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")

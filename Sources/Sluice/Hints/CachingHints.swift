@@ -143,4 +143,20 @@ extension Optional where Wrapped == CacheStore {
     public static var memory: CacheStore? { nil }
     @available(*, unavailable, message: "Write \"CacheStore(storage: nil)\".")
     public static var inMemory: CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }\".")
+    public static func memory(capacity: Int) -> CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }\".")
+    public static func memory(bytes: Int) -> CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(directory: folder)\".")
+    public static var disk: CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(directory: folder) { $0.disk.bytes = 256 << 20 }\".")
+    public static func disk(capacity: Int) -> CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(directory: folder)\".")
+    public static func disk(_ folder: URL) -> CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(directory: folder)\".")
+    public static func disk(at folder: URL) -> CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(directory: folder)\".")
+    public static func disk(directory folder: URL) -> CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(directory: URL(filePath: path))\".")
+    public static func disk(_ path: String) -> CacheStore? { nil }
 }

@@ -18,7 +18,39 @@ public struct _Authorization {
     public static func apiKey(_ key: String, header: String) -> Self { Self() }
 }
 
+/// The value of the options for a log, which are observers in Sluice.
+public struct _LogOption: ExpressibleByArrayLiteral, ExpressibleByBooleanLiteral {
+    public init(arrayLiteral observers: any RequestObserver...) {}
+    public init(booleanLiteral isOn: Bool) {}
+    public static var none: Self { false }
+    public static var failures: Self { true }
+    public static var error: Self { true }
+    public static var info: Self { true }
+    public static var summary: Self { true }
+    public static var headers: Self { true }
+    public static var debug: Self { true }
+    public static var trace: Self { true }
+    public static var verbose: Self { true }
+    public static var full: Self { true }
+    public static var all: Self { true }
+}
+
 extension _ConfigurationNames {
+    @available(*, unavailable, message: "Write \"$0.observers = [RequestLog(.summary)]\".")
+    public var logging: _LogOption {
+        get { true }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.observers = [RequestLog(.summary)]\".")
+    public var log: _LogOption {
+        get { true }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.observers = [RequestLog(.summary)]\".")
+    public var logLevel: _LogOption {
+        get { true }
+        set {}
+    }
     @available(*, unavailable, message: "Set one of the time-outs: \"$0.timeouts.total = .seconds(5)\".")
     public var timeout: Double {
         get { 0 }
@@ -30,8 +62,8 @@ extension _ConfigurationNames {
         set {}
     }
     @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
-    public var logger: [any RequestObserver] {
-        get { [] }
+    public var logger: _LogOption {
+        get { true }
         set {}
     }
     @available(*, unavailable, message: "Write \"$0.connection.proxy = .http(\"proxy.example:3128\")\".")
@@ -117,6 +149,16 @@ extension APIClient.Configuration {
     @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
     public var logging: Bool {
         get { false }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
+    public var log: any RequestObserver {
+        get { RequestLog() }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.observers = [RequestLog(.summary)]\".")
+    public var logLevel: RequestLog.Level {
+        get { .summary }
         set {}
     }
     @available(*, unavailable, message: "Write \"$0.requestInterceptors\", or \"$0.responseInterceptors\".")
@@ -281,6 +323,15 @@ extension Timeouts {
     public init(connect: Duration, read: Duration) { self.init() }
     @available(*, unavailable, message: "Write \"Timeouts(idle: .seconds(30))\", the time without a byte.")
     public init(read: Duration) { self.init() }
+}
+
+extension RequestLog {
+    @available(*, unavailable, message: "Write \"RequestLog(.summary, to: write)\".")
+    public init(_ level: Level, _ write: (String) -> Void) { self.init(level) }
+    @available(*, unavailable, message: "Write \"RequestLog(.summary, to: write)\".")
+    public init(_ level: Level = .failures, write: (String) -> Void) { self.init(level) }
+    @available(*, unavailable, message: "Write \"RequestLog(.summary)\", without a label.")
+    public init(level: Level, curl: Bool = false, to destination: ((String) -> Void)? = nil) { self.init(level) }
 }
 
 extension RequestLog.Level {

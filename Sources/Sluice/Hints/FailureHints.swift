@@ -42,7 +42,14 @@ extension APIError {
     public var json: JSON? { nil }
 }
 
+extension APIError {
+    @available(*, unavailable, message: "Write \"response\".")
+    public var head: HTTPResponse? { response }
+}
+
 extension RequestFailure {
+    @available(*, unavailable, message: "Write \"response\".")
+    public var head: HTTPResponse? { response }
     @available(*, unavailable, message: "Write \"status\", or \"status?.rawValue\" for a number.")
     public var statusCode: Int? { nil }
     @available(*, unavailable, message: "Write \"error.code\".")
@@ -147,6 +154,14 @@ extension Validation {
     public init(statuses: [Int], contentTypes: [String]? = nil, rules: [Rule] = []) { self.init() }
     @available(*, unavailable, message: "Write ranges of one kind: \"Validation(statuses: 200...299, 404...404)\".")
     public init(statuses: Range<Int>, _ others: ClosedRange<Int>...) { self.init() }
+    @available(*, unavailable, message: "Write \"Validation(statuses: 200..<400)\".")
+    public static func statuses(_ statuses: Range<Int>...) -> Validation { .none }
+    @available(*, unavailable, message: "Write \"Validation(statuses: 200...399)\".")
+    public static func statuses(_ statuses: ClosedRange<Int>...) -> Validation { .none }
+    @available(*, unavailable, message: "Write \"Validation(statuses: 200...200, 404...404)\".")
+    public static func statuses(_ first: HTTPStatus, _ others: HTTPStatus...) -> Validation { .none }
+    @available(*, unavailable, message: "Write \"Validation(statuses: 200...200, 404...404)\".")
+    public static func statuses(_ statuses: [HTTPStatus]) -> Validation { .none }
 }
 
 @available(*, unavailable, message: "Write \".none\" to send a request once.")

@@ -129,6 +129,10 @@ extension RetryPolicy {
     public static func exponential(maxAttempts: Int) -> RetryPolicy { .standard }
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, backoff: .exponential)\".")
     public static func exponential(maximumAttempts: Int) -> RetryPolicy { .standard }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, backoff: .exponential)\".")
+    public static func exponential(_ attempts: Int) -> RetryPolicy { .standard }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, backoff: .exponential)\".")
+    public static func exponential(limit attempts: Int) -> RetryPolicy { .standard }
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, statuses: [.badGateway])\".")
     public init(limit: Int, statuses: Set<HTTPStatus>) { self.init() }
     @available(*, unavailable, message: "Set the budget of the client: \"$0.retryBudget = .unlimited\".")

@@ -148,6 +148,18 @@ extension ModifiableRequest {
     public func followsRedirects(_ follows: Bool) -> Self { self }
     @available(*, unavailable, message: "Set \"decide\" of a RedirectPolicy, and pass it: \"redirects(policy)\".")
     public func redirects(_ decide: @Sendable (RedirectProposal) -> RedirectDecision) -> Self { self }
+    @available(*, unavailable, message: "Write \"validate(statuses: .ok, .notFound)\".")
+    public func accept(_ statuses: [HTTPStatus]) -> Self { self }
+    @available(*, unavailable, message: "Write \"validate(statuses: .ok, .notFound)\".")
+    public func accept(_ first: HTTPStatus, _ others: HTTPStatus...) -> Self { self }
+    @available(*, unavailable, message: "Write \"validate(statuses: 200..<400)\".")
+    public func accept(_ statuses: Range<Int>) -> Self { self }
+    @available(*, unavailable, message: "Write \"validate(statuses: .ok, .notFound)\".")
+    public func accept(statuses: [HTTPStatus]) -> Self { self }
+    @available(*, unavailable, message: "Write \"validate(statuses: 200..<400)\".")
+    public func accept(statuses: Range<Int>) -> Self { self }
+    @available(*, unavailable, message: "Write \"validate(statuses: 200...399)\".")
+    public func accept(statuses: ClosedRange<Int>) -> Self { self }
     @available(*, unavailable, message: "Write \"validate(statuses: 200..<300)\".")
     public func validate(_ statuses: Range<Int>) -> Self { self }
     @available(*, unavailable, message: "Write \"validate(statuses: 200...299)\".")
@@ -249,6 +261,44 @@ extension ModifiableRequest {
         message: "A sender has it, for another task: \"for await progress in sender.downloadProgress\"."
     )
     public var downloadProgress: AsyncStream<TransferProgress> { AsyncStream { _ in } }
+}
+
+extension ModifiableRequest {
+    @available(
+        *,
+        unavailable,
+        message: "Modifiers return a changed copy: write \"request = request.header(\"Accept\", \"text/plain\")\"."
+    )
+    public var headers: HTTPHeaders {
+        get { [:] }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Modifiers return a changed copy: write \"request = request.query(\"page\", 2)\"."
+    )
+    public var query: [String: any Encodable & Sendable] {
+        get { [:] }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Modifiers return a changed copy: write \"request = request.timeout(.seconds(5))\"."
+    )
+    public var timeout: Duration {
+        get { .zero }
+        set {}
+    }
+}
+
+extension TypedRequest {
+    @available(*, unavailable, message: "Modifiers return a changed copy: write \"request = request.method(.put)\".")
+    public var method: HTTPMethod {
+        get { .get }
+        set {}
+    }
 }
 
 extension CachePolicy {

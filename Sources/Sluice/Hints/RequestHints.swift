@@ -417,6 +417,12 @@ extension TypedRequest {
     public func json() async throws -> JSON { .null }
     @available(*, unavailable, message: "Write \"client.string.get(\"users/1\").sender().value\".")
     public func string() async throws -> String { "" }
+    @available(*, unavailable, message: "Write \"client.json.get(\"users/1\").sender().value\".")
+    @_disfavoredOverload
+    public func json() -> APIRequest<JSON, ErrorModel> { APIRequest(APIClient(), "", UndecodableSerializer()) }
+    @available(*, unavailable, message: "Write \"client.string.get(\"users/1\").sender().value\".")
+    @_disfavoredOverload
+    public func string() -> APIRequest<String, ErrorModel> { APIRequest(APIClient(), "", UndecodableSerializer()) }
 }
 
 extension APIResponse {
@@ -457,9 +463,12 @@ extension APIResponse {
 
 extension TypedRequest {
     @available(*, unavailable, message: "Write \"serializingErrors { failure in ShopError(failure) }\".")
-    public func mapError<Other: ErrorSerializable>(_ transform: (ErrorModel) -> Other) -> APIRequest<Model, Other>? {
-        nil
+    public func mapError<Other: ErrorSerializable>(_ transform: (ErrorModel) -> Other) -> APIRequest<Model, Other> {
+        APIRequest(APIClient(), "", UndecodableSerializer())
     }
+    @available(*, unavailable, message: "Write \"serializingErrors { failure in ShopError(failure) }\".")
+    @_disfavoredOverload
+    public func mapError<Other>(_ transform: (ErrorModel) -> Other) -> Self { self }
 }
 
 extension RequestSender {

@@ -98,8 +98,19 @@ extension TypedRequest {
     ) -> APIResponse<Model, ErrorModel>? { nil }
 }
 
+extension TypedRequest {
+    @available(*, unavailable, message: "Read \"sender().response\", which has a head and a body.")
+    @_disfavoredOverload
+    public func send() async throws -> (Model, HTTPResponse) { (try await sender().value, HTTPResponse(status: .ok)) }
+}
+
 extension ModifiableRequest {
-    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Read it in another task: \"for await progress in sender.downloadProgress\". An upload has \"uploadProgress\"."
+    )
     public func onProgress(_ show: (TransferProgress) -> Void) -> Self { self }
 }
 
@@ -137,9 +148,49 @@ extension APIClient {
     )
     public func cancelAll() {}
     @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
-    public func request(_ method: HTTPMethod, _ path: String) -> APIRequest<Data, APIError>? { nil }
+    public func request<Model: Decodable & Sendable>(
+        _ method: HTTPMethod,
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> { codable.request(endpoint).method(method) }
+    @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
+    @_disfavoredOverload
+    public func request<Model: Decodable & Sendable>(
+        _ method: HTTPMethod,
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request(endpoint) }
+    @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
+    public func request(_ method: HTTPMethod, _ endpoint: some Endpoint) -> BodyRequest<UndeclaredModel, APIError> {
+        serialized(by: UndecodableSerializer()).post(endpoint)
+    }
     @available(*, unavailable, message: "Write \"APIClient(baseURL: base) { $0 = client.configuration; … }\".")
     public func with(_ change: (inout Configuration) -> Void) -> APIClient { self }
+    @available(*, unavailable, message: "Write \"codable(modelDecoder: decoder)\".")
+    public func with(decoder: any DataDecoder) -> CodableRequests { codable }
+}
+
+extension SerializedRequests {
+    @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
+    public func request(_ method: HTTPMethod, _ endpoint: some Endpoint) -> BodyRequest<Model, APIError> {
+        post(endpoint)
+    }
+    @available(*, unavailable, message: "Name the method: \"client.string.get(\"motto\")\".")
+    public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<Model, APIError> { post(endpoint) }
+}
+
+extension SerializedRequests where Model == Data {
+    @available(*, unavailable, message: "Name the method: \"client.data.get(\"logo\")\".")
+    public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<Data, APIError> { post(endpoint) }
+}
+
+extension JSONRequests {
+    @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
+    public func request(_ method: HTTPMethod, _ endpoint: some Endpoint) -> BodyRequest<JSON, APIError> {
+        post(endpoint)
+    }
+    @available(*, unavailable, message: "Name the method: \"client.json.get(\"users\")\".")
+    public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<JSON, APIError> { post(endpoint) }
 }
 
 extension DownloadRequestSender where Model == DownloadedFile {
@@ -220,6 +271,52 @@ extension MethodBuilder where Factory == CodableRequests {
         _ values: Parameters,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+}
+
+extension MethodBuilder where Factory == CodableRequests {
+    @available(*, unavailable, message: "Write the path as one text: \"get(\"users/\\(id)/posts\")\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ path: String,
+        _ second: some LosslessStringConvertible,
+        _ third: some LosslessStringConvertible,
+        _ others: any LosslessStringConvertible...,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { request(factory.request(path)) }
+    @available(*, unavailable, message: "Write the path as one text: \"get(\"users/\\(id)/posts\")\".")
+    public func callAsFunction(
+        _ path: String,
+        _ second: some LosslessStringConvertible,
+        _ third: some LosslessStringConvertible,
+        _ others: any LosslessStringConvertible...
+    ) -> APIRequest<UndeclaredModel, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).request(path)
+    }
+}
+
+extension MethodBuilder {
+    @available(*, unavailable, message: "Write the path as one text: \"get(\"users/\\(id)/posts\")\".")
+    public func callAsFunction<Model>(
+        _ path: String,
+        _ second: some LosslessStringConvertible,
+        _ third: some LosslessStringConvertible,
+        _ others: any LosslessStringConvertible...
+    ) -> APIRequest<Model, APIError> where Factory == SerializedRequests<Model> { request(factory.request(path)) }
+}
+
+extension BodyMethodBuilder where Factory == CodableRequests {
+    @available(*, unavailable, message: "Write the path as one text: \"post(\"users/\\(id)/posts\")\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ path: String,
+        _ second: some LosslessStringConvertible,
+        _ third: some LosslessStringConvertible,
+        _ others: any LosslessStringConvertible...,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> { factory.post(path) }
+}
+
+extension CodableRequests {
+    @available(*, unavailable, message: "Write \"codable(modelDecoder: decoder)\".")
+    public func callAsFunction(decoder: any DataDecoder, _ hint: Void = ()) -> CodableRequests { self }
 }
 
 extension APIClient {

@@ -50,29 +50,41 @@ extension DownloadDestination.Conflict {
 
 extension DownloadAPIRequest {
     @available(*, unavailable, message: "Write \"download(\"film\", to: .temporary, error: ShopError.self)\".")
-    public func errors<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other>? { nil }
+    public func errors<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other> {
+        APIClient().download("", to: .temporary, error: error).serialized { _, _ in throw CancellationError() }
+    }
     @available(*, unavailable, message: "Write \"download(\"film\", to: .temporary, error: ShopError.self)\".")
-    public func error<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other>? { nil }
+    public func error<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other> {
+        APIClient().download("", to: .temporary, error: error).serialized { _, _ in throw CancellationError() }
+    }
 }
 
 extension TypedRequest {
     @available(*, unavailable, message: "Write \"get(\"users\", as: User.self, error: ShopError.self)\".")
-    public func errors<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other>? { nil }
+    public func errors<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other> {
+        APIRequest(APIClient(), "", UndecodableSerializer())
+    }
     @available(*, unavailable, message: "Write \"get(\"users\", as: User.self, error: ShopError.self)\".")
-    public func error<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other>? { nil }
+    public func error<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other> {
+        APIRequest(APIClient(), "", UndecodableSerializer())
+    }
 }
 
 extension TypedRequest {
     @available(*, unavailable, message: "Write \"client.download(\"film\", to: .file(url))\".")
-    public func download(to file: URL) -> DownloadAPIRequest<DownloadedFile, ErrorModel>? { nil }
+    public func download(to file: URL) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
+        APIClient().download("", to: .temporary)
+    }
     @available(*, unavailable, message: "Write \"client.download(\"film\", to: .file(URL(filePath: path)))\".")
-    public func download(to path: String) -> DownloadAPIRequest<DownloadedFile, ErrorModel>? { nil }
+    public func download(to path: String) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
+        APIClient().download("", to: .temporary)
+    }
     @available(*, unavailable, message: "Write \"client.stream(\"prices\").serverSentEvents()\".")
     public func serverSentEvents() -> AsyncStream<ServerSentEvent> { AsyncStream { _ in } }
     @available(*, unavailable, message: "Write \"client.stream(\"prices\").serverSentEvents()\".")
     public func events() -> AsyncStream<ServerSentEvent> { AsyncStream { _ in } }
     @available(*, unavailable, message: "Write \"client.data.get(\"logo\")\", and read \"sender().value\".")
-    public func data() -> APIRequest<Data, ErrorModel>? { nil }
+    public func data() -> APIRequest<Data, ErrorModel> { APIRequest(APIClient(), "", UndecodableSerializer()) }
 }
 
 extension ServerSentEvent {
@@ -114,6 +126,8 @@ extension StreamRequest {
     @available(*, unavailable, message: "Write \"serverSentEvents(reconnection: .none)\".")
     public func serverSentEvents(reconnect: Bool) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
     @available(*, unavailable, message: "Write \"serverSentEvents(reconnection: .none)\".")
+    public func serverSentEvents(reconnect: Reconnection) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
+    @available(*, unavailable, message: "Write \"serverSentEvents(reconnection: .none)\".")
     public func serverSentEvents(reconnects: Bool) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
     @available(*, unavailable, message: "Decode each event: \"try event.decoded(as: Price.self)\".")
     public func serverSentEvents<Value>(of type: Value.Type) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
@@ -140,6 +154,76 @@ extension DownloadAPIRequest {
     public func checksum(_ digest: DownloadChecksum) -> Self { self }
 }
 
+extension DownloadAPIRequest {
+    @available(*, unavailable, message: "Read the outcome of a sender: \"sender().value\".")
+    public var value: Model { get async throws { try await sender().value } }
+    @available(*, unavailable, message: "Read the outcome of a sender: \"sender().value\".")
+    public func send() async throws -> Model { try await sender().value }
+    @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
+    public func response() -> DownloadRequestSender<Model, ErrorModel> { sender() }
+    @available(*, unavailable, message: "Send it: \"sender().value\". That resumes a partial file.")
+    @discardableResult
+    public func resume() -> DownloadRequestSender<Model, ErrorModel> { sender() }
+}
+
+extension DownloadedFile {
+    @available(*, unavailable, message: "Write \"url.path\".")
+    public var path: String { url.path }
+    @available(*, unavailable, message: "Write \"url\".")
+    public var fileURL: URL { url }
+    @available(*, unavailable, message: "Write \"length\".")
+    public var size: Int64 { length }
+}
+
+extension APIClient {
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .file(url, ifExists: .overwrite))\".")
+    public func download(
+        _ endpoint: some Endpoint,
+        to url: URL,
+        overwrite: Bool
+    ) -> DownloadAPIRequest<DownloadedFile, APIError> { download(endpoint, to: .temporary) }
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .file(url, ifExists: .overwrite))\".")
+    public func download(
+        _ endpoint: some Endpoint,
+        to destination: DownloadDestination,
+        overwrite: Bool
+    ) -> DownloadAPIRequest<DownloadedFile, APIError> { download(endpoint, to: .temporary) }
+}
+
+extension StreamRequest {
+    @available(*, unavailable, message: "Read \"lines\", \"bytes\" or \"serverSentEvents()\", which send the request.")
+    public func sender() -> RequestSender<Data, ErrorModel> {
+        APIRequest<Data, ErrorModel>(client, "", UndecodableSerializer()).sender()
+    }
+    @available(*, unavailable, message: "Read \"lines\", \"bytes\" or \"serverSentEvents()\", which send the request.")
+    public var value: Data { get async throws { Data() } }
+}
+
+/// The methods that people look for after `client.stream` and `client.download`.
+@available(*, unavailable)
+public struct _MethodHints<Request> {
+    let request: Request
+
+    public func get(_ endpoint: some Endpoint) -> Request { request }
+    public func post(_ endpoint: some Endpoint) -> Request { request }
+    public func put(_ endpoint: some Endpoint) -> Request { request }
+    public func patch(_ endpoint: some Endpoint) -> Request { request }
+    public func delete(_ endpoint: some Endpoint) -> Request { request }
+}
+
+extension APIClient {
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.stream(\"prices\")\", and \".post(body)\" after it to send a body."
+    )
+    public var stream: _MethodHints<StreamRequest<APIError>> { _MethodHints(request: stream("")) }
+    @available(*, unavailable, message: "Write \"client.download(\"film\", to: .file(url))\".")
+    public var download: _MethodHints<DownloadAPIRequest<DownloadedFile, APIError>> {
+        _MethodHints(request: download("", to: .temporary))
+    }
+}
+
 // MARK: - Pagination hints
 
 // Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
@@ -160,6 +244,8 @@ extension Pagination {
     public static var linkHeader: Pagination { .link }
     @available(*, unavailable, message: "Write \".pageNumber(counting: \\.orders.count)\".")
     public static var page: Pagination { .link }
+    @available(*, unavailable, message: "Write \".pageNumber(\"page\", counting: \\.orders.count)\".")
+    public static func page(_ parameter: String) -> Pagination { .link }
     @available(*, unavailable, message: "Write the text of the URL: \"nextURL(at: { $0.next?.absoluteString })\".")
     public static func nextURL(at url: (Model) -> URL?) -> Pagination { .link }
     @available(*, unavailable, message: "A page without items is the last: \"pageNumber(counting: \\.orders.count)\".")
@@ -191,19 +277,39 @@ extension TypedRequest {
     )
     public func pages() -> Pages<Model, ErrorModel> { pages(by: .link) }
     @available(*, unavailable, message: "Change the value: \"try await request.sender().value.name\".")
-    public func map<Value>(_ change: (Model) throws -> Value) -> RequestSender<Model, ErrorModel> { sender() }
+    public func map<Value: Sendable>(_ change: (Model) throws -> Value) -> APIRequest<Value, ErrorModel> {
+        APIRequest(APIClient(), "", UndecodableSerializer())
+    }
     @available(
         *,
         unavailable,
         message: "Await one value after the other, or write \"client.chain(first) { response in … }\"."
     )
-    public func flatMap<Value>(_ next: (Model) throws -> Value) -> RequestSender<Model, ErrorModel> { sender() }
+    public func flatMap<Next: TypedRequest>(_ next: (Model) throws -> Next) -> APIRequest<Next.Model, ErrorModel> {
+        APIRequest(APIClient(), "", UndecodableSerializer())
+    }
     @available(
         *,
         unavailable,
         message: "Await one value after the other, or write \"client.chain(first) { response in … }\"."
     )
-    public func then<Value>(_ next: (Model) throws -> Value) -> RequestSender<Model, ErrorModel> { sender() }
+    @_disfavoredOverload
+    public func flatMap<Value>(_ next: (Model) throws -> Value) -> Self { self }
+    @available(
+        *,
+        unavailable,
+        message: "Await one value after the other, or write \"client.chain(first) { response in … }\"."
+    )
+    public func then<Next: TypedRequest>(_ next: (Model) throws -> Next) -> APIRequest<Next.Model, ErrorModel> {
+        APIRequest(APIClient(), "", UndecodableSerializer())
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Await one value after the other, or write \"client.chain(first) { response in … }\"."
+    )
+    @_disfavoredOverload
+    public func then<Value>(_ next: (Model) throws -> Value) -> Self { self }
 }
 
 extension APIClient {
