@@ -119,7 +119,7 @@ extension URLRequest {
         for request: HTTPRequest
     ) throws(SluiceError) -> ChallengeCredentials? {
         guard let credentials = try context.credentials(for: request), !credentials.methods.isEmpty else { return nil }
-        if credentials.methods == .basic {
+        if credentials.methods == .basic, credentials.isPreemptive {
             setValue(credentials.basic, forHTTPHeaderField: "Authorization")
             return nil
         }

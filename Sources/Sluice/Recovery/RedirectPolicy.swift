@@ -219,7 +219,7 @@ private struct Refusal {
 /// Credentials are for one origin. The origin itself may redirect to any of its paths. If another origin redirects back,
 /// it chooses the path, and could so make the client act at a URL that the caller never meant to use. From then on, Basic
 /// is used only in the protection space that the caller's own URL belongs to: the paths at or below its folder (RFC 7617
-/// §2.2). Digest covers the whole origin (RFC 7616 §3.3), if the caller's own URL is there.
+/// §2.2). Digest covers the whole origin (RFC 7616 §3.3), if the caller's own URL is there. Both only answer challenges.
 struct RedirectCredentials: Sendable {
     private let credentials: ChallengeCredentials?
     /// The folder of the caller's own URL; nil if that has another origin than the credentials.
@@ -249,7 +249,7 @@ struct RedirectCredentials: Sendable {
         if request.origin != origin { isForeign = true }
         guard isForeign, next.origin == origin else { return credentials }
         guard let folder else { return nil }
-        if PathSpace.longestMatch(of: [folder], PathSpace.path(of: next.path)) != nil { return credentials }
-        return credentials.restricted(to: credentials.methods.subtracting(.basic))
+        let isInFolder = PathSpace.longestMatch(of: [folder], PathSpace.path(of: next.path)) != nil
+        return credentials.answering(isInFolder ? credentials.methods : credentials.methods.subtracting(.basic))
     }
 }

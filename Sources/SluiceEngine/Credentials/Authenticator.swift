@@ -107,6 +107,7 @@ package struct Authenticator: Sendable {
             if case .digest(let last, _) = sent, last.nonce.hasBytes(of: challenge.nonce) { count = last.count }
             let answer = spaces.answer(challenge, as: credentials, to: message, after: count, cnonce: cnonce)
             sent = .digest(answer, isFirst: answer.count == 1)
+        case nil where !credentials.isPreemptive: sent = .nothing
         case nil where credentials.methods == .basic: sent = .basic(realm: nil)
         case nil:
             switch spaces.known(credentials, for: message, cnonce: cnonce) {
@@ -321,12 +322,21 @@ package struct AuthenticationCredentials: Sendable, Hashable {
     package let user: String
     package let password: String
     package let methods: ChallengeCredentials.Methods
+    /// False if the credentials only answer challenges.
+    package let isPreemptive: Bool
 
-    package init(target: Target, user: String, password: String, methods: ChallengeCredentials.Methods) {
+    package init(
+        target: Target,
+        user: String,
+        password: String,
+        methods: ChallengeCredentials.Methods,
+        isPreemptive: Bool = true
+    ) {
         self.target = target
         self.user = user
         self.password = password
         self.methods = methods
+        self.isPreemptive = isPreemptive
     }
 
     /// Creates the credentials for a server, or returns nil if no origin is set.
@@ -336,7 +346,8 @@ package struct AuthenticationCredentials: Sendable, Hashable {
             target: .server(origin),
             user: credentials.user,
             password: credentials.password,
-            methods: credentials.methods
+            methods: credentials.methods,
+            isPreemptive: credentials.isPreemptive
         )
     }
 

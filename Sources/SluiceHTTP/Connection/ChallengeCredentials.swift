@@ -44,12 +44,14 @@ public struct ChallengeCredentials: Sendable, Hashable {
         let password: Secret
         let methods: Methods
         let origin: HTTPOrigin?
+        let isPreemptive: Bool
 
-        init(_ user: String, _ password: Secret, _ methods: Methods, _ origin: HTTPOrigin?) {
+        init(_ user: String, _ password: Secret, _ methods: Methods, _ origin: HTTPOrigin?, isPreemptive: Bool = true) {
             self.user = user
             self.password = password
             self.methods = methods
             self.origin = origin
+            self.isPreemptive = isPreemptive
         }
     }
 
@@ -81,6 +83,12 @@ public struct ChallengeCredentials: Sendable, Hashable {
     public var methods: Methods { storage.methods }
     /// The origin that may receive the credentials; nil if it has not been determined.
     package var origin: HTTPOrigin? { storage.origin }
+    /// False if the credentials only answer challenges, also in a known protection space.
+    package var isPreemptive: Bool { storage.isPreemptive }
+
+    private init(_ storage: Storage) {
+        self.storage = storage
+    }
 
     /// Returns the credentials restricted to an origin, unless they have one already.
     package func bound(to origin: HTTPOrigin) -> ChallengeCredentials {
@@ -88,10 +96,10 @@ public struct ChallengeCredentials: Sendable, Hashable {
         return ChallengeCredentials(user: user, password: storage.password, methods: methods, origin: origin)
     }
 
-    /// Returns the credentials with some of their methods, or nil for none.
-    package func restricted(to methods: Methods) -> ChallengeCredentials? {
+    /// Returns the credentials with some of their methods, with which they only answer challenges, or nil for none.
+    package func answering(_ methods: Methods) -> ChallengeCredentials? {
         if methods.isEmpty { return nil }
-        return ChallengeCredentials(user: user, password: storage.password, methods: methods, origin: origin)
+        return ChallengeCredentials(Storage(user, storage.password, methods, origin, isPreemptive: false))
     }
 
     /// Returns true if all properties are equal.
