@@ -299,7 +299,8 @@ final class PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             }
         case .strategy(let pagination):
             guard let origin, case .success(let model) = response.result else { return nil }
-            let received = try response.received()
+            // The model of an outcome contains the failure. Without a response there is no next page.
+            guard let received = try? response.received() else { return nil }
             let items = max(0, pagination.count?(model) ?? 0)
             let (total, isOver) = itemCount.addingReportingOverflow(items)
             itemCount = isOver ? .max : total

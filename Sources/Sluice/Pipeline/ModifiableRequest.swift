@@ -181,7 +181,8 @@ extension ModifiableRequest {
         }
     }
 
-    /// Sets the `Content-Type`, which replaces the type of the body.
+    /// Sets the `Content-Type`, which replaces the type of the body. A form keeps its own type, unless the new type is
+    /// also multipart, to which the form's boundary is added.
     public consuming func contentType(_ type: String) -> Self { header(.contentType, type) }
 
     /// Sets the `Accept` header.

@@ -406,13 +406,12 @@ extension RequestDraft {
         let builder = options.urlBuilder ?? pipeline.configuration.urlBuilder
         switch builder.rule {
         case .appending:
-            if DotSegments.areEncoded(in: path) {
-                throw .invalidURL("a segment of its path is a percent-encoded “.” or “..”, which cannot be a name")
-            }
+            try checkSegments()
             var location = try base(for: pipeline)
             location.append(path)
             return location
         case .relative:
+            try checkSegments()
             return try base(for: pipeline).resolving(path).markedFromPath()
         case .custom(let build):
             let url: String
@@ -424,6 +423,13 @@ extension RequestDraft {
                 throw SluiceError(.invalidURL, "The URL could not be built.", step: .building, underlyingError: error)
             }
             return try RequestLocation(parsing: url).markedFromPath()
+        }
+    }
+
+    /// Throws if a segment is an escaped `.` or `..`, which would be resolved. Programs escape names to put them into a path.
+    private func checkSegments() throws(SluiceError) {
+        if DotSegments.areEncoded(in: path) {
+            throw .invalidURL("a segment of its path is a percent-encoded “.” or “..”, which cannot be a name")
         }
     }
 

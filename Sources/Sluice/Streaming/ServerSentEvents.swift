@@ -441,7 +441,7 @@ public struct Reconnection: Sendable, Hashable {
     /// the server ends do not count.
     public var maximumAttempts: Int
     /// The response statuses after which the client reconnects; none by default, as the standard requires. It does not
-    /// reconnect before the time that a `Retry-After` requires.
+    /// reconnect before the time that a `Retry-After` requires, up to the limit of ``delayLimits``.
     public var statuses: Set<HTTPStatus>
 
     /// Creates a policy.

@@ -146,9 +146,9 @@ package final class ConnectionPool: LoopHandler {
     /// The loop starts other requests in its place, because a cancellation may hold the lock of a task's status, for which the holder of a
     /// connection's lock waits when it resumes that task.
     func removeWaiting(_ call: Call) {
-        let actions = state.withLockUnchecked { $0.remove(call, at: .now) ?? [] }
-        if actions.isEmpty { return }
-        loop.post { [self] thread in change(on: thread) { _ in actions } }
+        let (actions, next) = state.withLockUnchecked { ($0.remove(call, at: .now) ?? [], $0.nextDeadline) }
+        if !actions.isEmpty { loop.post { [self] thread in perform(actions, on: thread) } }
+        if next.nanoseconds < timerDeadline.load(ordering: .relaxed) { watchDeadlines() }
     }
 
     // MARK: Connections

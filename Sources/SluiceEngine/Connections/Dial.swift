@@ -278,7 +278,8 @@ package final class Dial: LoopHandler {
             switch action {
             case .attempt(let index, let address):
                 // Many addresses that do not answer must not take the descriptors of other hosts.
-                if descriptors.isExceeded, let old = withState({ $0.race?.abandonOldest() }) { close(old, on: thread) }
+                let mayAbandon = descriptors.isExceeded && withState { $0.postponed.isEmpty }
+                if mayAbandon, let old = withState({ $0.race?.abandonOldest() }) { close(old, on: thread) }
                 if !attempt(index, .address(address), on: thread) { return }
             case .wait(let time):
                 let (registration, isPostponed) = withState { ($0.registration, !$0.postponed.isEmpty) }
@@ -312,10 +313,7 @@ package final class Dial: LoopHandler {
     private func attempt(_ index: Int, _ target: Target, on thread: LoopThread) -> Bool {
         let descriptor = descriptors.socket(target.family)
         guard descriptor >= 0 else {
-            if errno == EMFILE || errno == ENFILE {
-                postpone(index, target, on: thread)
-                return false
-            }
+            if errno == EMFILE || errno == ENFILE { return postpone(index, target, on: thread) }
             attemptFailed(index, errno, on: thread)
             return true
         }
@@ -329,8 +327,7 @@ package final class Dial: LoopHandler {
             descriptors.close(descriptor)
             if error == EAGAIN {
                 // The backlog of a unix-domain socket is full.
-                postpone(index, target, on: thread)
-                return false
+                return postpone(index, target, on: thread)
             }
             attemptFailed(index, error, on: thread)
             return true
@@ -352,13 +349,15 @@ package final class Dial: LoopHandler {
         return true
     }
 
-    private func postpone(_ index: Int, _ target: Target, on thread: LoopThread) {
+    /// Repeats an attempt later. Returns false.
+    private func postpone(_ index: Int, _ target: Target, on thread: LoopThread) -> Bool {
         let registration = withState { $0.registration } ?? thread.register(self)
         withState { state in
             state.registration = registration
             state.postponed.append((index, target))
         }
         thread.setTimer(registration, at: .now + Dial.postponement)
+        return false
     }
 
     private func attemptFailed(_ index: Int, _ error: Int32, on thread: LoopThread) {

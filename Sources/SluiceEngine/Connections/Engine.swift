@@ -61,7 +61,7 @@ package final class Engine: Sendable {
         LoopShutdown.add(loops)
     }
 
-    /// The engine for a new client, or an error if it could not start or the process was forked.
+    /// The engine, or an error if it could not start or the process was forked.
     package static var available: Result<Engine, SluiceError> {
         if isForked { return .failure(forked) }
         return shared.map { .success($0) } ?? .failure(unavailable)

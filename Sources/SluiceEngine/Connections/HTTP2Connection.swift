@@ -442,7 +442,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ now: MonotonicTime
     ) {
         retire(&state, &effects)
-        state.session.recordUnsent(state.output.count)
+        // Otherwise, the rest is written when the connection closes.
+        if state.isBlocked { state.session.recordUnsent(state.output.count) }
         for stream in state.session.activeStreams {
             stream.isClosed = true
             // The whole response has been received, and only waits to be decoded.

@@ -230,7 +230,7 @@ extension SocketTransport: PooledTransport {
             if let proxy { reload(proxy, offering: ProxyRoute.protocols) }
             return result
         }
-        pool?.retire { $0.isOutdated }
+        client.created.load()?.retire { $0.isOutdated }
         if case .failure(let failure) = result {
             throw SluiceError(
                 .tlsFailed,
@@ -240,7 +240,7 @@ extension SocketTransport: PooledTransport {
         }
     }
 
-    package func retireConnections() { pool?.retire() }
+    package func retireConnections() { client.created.load()?.retire() }
 }
 
 /// Forwards the cancellation of a task to a call that may not have started.

@@ -133,15 +133,15 @@ package struct CookieTable: Sendable {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// Returns the cookies that fit into a field. Those of the host are chosen first, because any sibling host can set cookies for a parent
-    /// domain.
+    /// Returns the cookies that fit into a field. Those that only the host can set are chosen first, and then those of its domain, because
+    /// any sibling host can set cookies for a parent domain.
     private func fitting(_ cookies: [StoredCookie], for origin: CookieOrigin) -> [StoredCookie] {
         let separator = "; ".utf8.count
         var left = limits.fieldLine - "Cookie: ".utf8.count + separator
         if cookies.reduce(0, { $0 + $1.pairLength + separator }) <= left { return cookies }
         var chosen: Set<UInt64> = []
-        for isOfHost in [true, false] {
-            for cookie in cookies where (cookie.domain == origin.host) == isOfHost {
+        for rank in 0...2 {
+            for cookie in cookies where (cookie.isHostOnly ? 0 : cookie.domain == origin.host ? 1 : 2) == rank {
                 let length = cookie.pairLength + separator
                 if length > left { continue }
                 left -= length

@@ -8,8 +8,8 @@ import SluiceHTTP
 ///                               └─ connected: won, the other attempts are abandoned
 ///
 /// The IP versions alternate, starting with the version of the first address (§4). Each attempt has a head start of `delay` (§5). The
-/// delay never ends an attempt, so all attempts may run at the same time. The caller repeats ``next(at:)`` until the action is to wait
-/// or the race is over, and calls it again after each event and at the returned time.
+/// delay never ends an attempt, so all attempts may run at the same time, unless the caller abandons the oldest. The caller repeats
+/// ``next(at:)`` until the action is to wait or the race is over, and calls it again after each event and at the returned time.
 package struct AddressRace: Sendable {
     /// The next action of the caller.
     package enum Action: Equatable, Sendable {

@@ -3,6 +3,7 @@ import CCrypto
 import SluiceEngine
 import SluiceFoundation
 import SluiceHTTP
+import Synchronization
 
 /// A client of a Redis or Valkey server, whose commands share few connections.
 ///
@@ -23,37 +24,30 @@ import SluiceHTTP
 /// has at most 16 MiB in one string and 32 MiB in total.
 public final class RedisClient: Sendable {
     package let server: RedisServer
-    private let first: Result<RedisRouter, RedisError>
-    /// The router of an engine that has started since.
-    private let later = Locked<RedisRouter?>(nil)
+    /// The router, created for the first command.
+    private let created = AtomicLazyReference<RedisRouter>()
 
     /// Creates a client, which connects with its first command.
     ///
     /// - Parameter server: The server.
     public init(_ server: RedisServer) {
         self.server = server
-        first = Self.router(server)
     }
 
     deinit {
-        if case .success(let router) = first { router.close() }
-        later.withLock { $0 }?.close()
+        created.load()?.close()
     }
 
     /// The router, or the error for which it could not be created, which is tried again.
     private var router: Result<RedisRouter, RedisError> {
-        if case .success = first { return first }
-        return later.withLock { later -> Result<RedisRouter, RedisError> in
-            if let later { return .success(later) }
-            let router = Self.router(server)
-            later = try? router.get()
-            return router
-        }
-    }
-
-    private static func router(_ server: RedisServer) -> Result<RedisRouter, RedisError> {
-        Engine.available.mapError { .unavailable(server, $0) }
+        if let router = created.load() { return .success(router) }
+        return Engine.available.mapError { .unavailable(server, $0) }
             .flatMap { engine in Result { () throws(RedisError) in try RedisRouter(server, of: engine) } }
+            .map { new in
+                let router = created.storeIfNil(new)
+                if router !== new { new.close() }
+                return router
+            }
     }
 
     /// Sends a command and waits for its reply.

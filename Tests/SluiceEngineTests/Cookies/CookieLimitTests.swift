@@ -132,9 +132,11 @@ import Testing
         let rest = String(repeating: "v", count: 160)
         try fixture.set("rest=\(rest); Domain=shop.example", at: "http://evil.shop.example/")
         try fixture.set("session=1", at: "http://good.shop.example/")
+        try fixture.set("parent=1", at: "http://shop.example/")
         let sent = try #require(try fixture.sent(to: "http://good.shop.example/"))
         #expect(sent.utf8.count + 8 <= 8190)
         #expect(sent.hasSuffix("; session=1"))
+        #expect(try fixture.sent(to: "http://shop.example/")?.hasSuffix("; parent=1") == true)
     }
 
     @Test func cookieOfOneHostIsFoundAmongThousands() throws {

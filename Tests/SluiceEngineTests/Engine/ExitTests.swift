@@ -48,6 +48,11 @@ extension EngineTests {
                 signal(SIGUSR1) { _ in }
                 atexit { _exit(jobHasEnded.load(ordering: .sequentiallyConsistent) ? 7 : 8) }
                 LoopShutdown.registerHandler()
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                limit.rlim_cur = min(limit.rlim_cur, 256)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                while dup(0) >= 0 {}
                 let isRunning = Locked(false)
                 let exiting = pthread_self()
                 engine.loops[0].post { _ in
@@ -59,7 +64,6 @@ extension EngineTests {
                     jobHasEnded.store(true, ordering: .sequentiallyConsistent)
                 }
                 while !isRunning.withLock({ $0 }) { sched_yield() }
-                while dup(0) >= 0 {}
                 exit(0)
             }
         }

@@ -48,6 +48,8 @@ extension EngineTests {
             }
             try await waitUntil("all requests have arrived") { peer.frames.count { $0.endsStream } == 4 }
             peer.goAway(1, code)
+            peer.answer(1, "first")
+            #expect(try await first.value.get().text == "first")
             let other = try await server.peer(1)
             for index in 0..<3 {
                 let head = try await other.request(index)
@@ -57,8 +59,6 @@ extension EngineTests {
                 other.answer(head.stream, head[":method"] ?? "")
             }
             for (task, method) in zip(tasks, methods) { #expect(try await task.value.get().text == method.rawValue) }
-            peer.answer(1, "first")
-            #expect(try await first.value.get().text == "first")
             #expect(server.connections == 2)
             #expect(transport.isQuiet)
         }

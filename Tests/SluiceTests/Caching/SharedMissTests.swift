@@ -54,9 +54,11 @@ final class SharedMissTests: XCTestCase {
         }
         let first = Task { try await client.string.get("page").sender().value }
         await server.waitForRequests(1)
+        await clock.waitForSleepers(1, within: .seconds(10))
         clock.advance(by: .seconds(5))
         let second = Task { try await client.string.get("page").sender().value }
         await eventually { client.pipeline.coalescer.waiting == 2 }
+        await clock.waitForSleepers(2, within: .seconds(10))
         clock.advance(by: .seconds(5))
         let value = try await first.value
         XCTAssertEqual(value, "ok")

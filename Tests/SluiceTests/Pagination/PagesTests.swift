@@ -208,6 +208,11 @@ final class PagesTests: XCTestCase {
         var failures: [SluiceError.Code?] = []
         for try await page in request.pages(by: .link) { failures.append(page.failure?.code) }
         XCTAssertEqual(failures, [nil, .paginationLoop])
+        // A failure is given once.
+        server.on("/items", .drop)
+        var codes: [SluiceError.Code?] = []
+        for try await page in request.pages(by: .link) { codes.append(page.failure?.code) }
+        XCTAssertEqual(codes, [.connectionLost])
     }
 
     func testLinkOfPageThatRedirectHasMovedIsRefused() async throws {
