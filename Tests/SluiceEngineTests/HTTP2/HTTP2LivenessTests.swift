@@ -241,6 +241,37 @@ extension EngineTests {
             try await waitUntil("the connection is closed") { server.openConnections == 0 }
         }
 
+        /// The windows permit more than the buffers of the socket hold, so that writes block.
+        @Test func fullSocketDelaysNoCancellationAndNoTimeOut() async throws {
+            let resumes = DispatchSemaphore(value: 0)
+            let isStalled = Locked(false)
+            let server = try ScriptedHTTP2Server(settings: [4: 32 << 20], receiveBuffer: 64 << 10) { peer, frame in
+                if frame[":path"] == "/upload" {
+                    peer.windowUpdate(0, 32 << 20)
+                    isStalled.withLock { $0 = true }
+                    resumes.wait()
+                }
+                if frame.endsStream { peer.answer(frame.stream, "ok") }
+            }
+            defer { resumes.signal() }
+            let transport = SocketTransport()
+            _ = try await transport.exchange(server.request(), .http2())
+            let request = server.request("/upload", method: .put, body: .data(Data(count: 16 << 20)))
+            let upload = Task { await transport.result(of: request, .http2()) }
+            try await waitUntil("the server has stopped reading") { isStalled.withLock { $0 } }
+            let cancelled = Task { await transport.failure(of: server.request("/cancelled"), .http2()) }
+            try await waitUntil("both requests are in progress") { transport.pool?.load.active == 2 }
+            cancelled.cancel()
+            #expect(await cancelled.value?.code == .cancelled)
+            let late = await transport.failure(of: server.request("/late"), .http2(Timeouts(total: .milliseconds(500))))
+            #expect(late?.code == .timedOut)
+            // Nothing has arrived since, so that the connection takes no further request.
+            #expect(try await transport.exchange(server.request("/next"), .http2()).text == "ok")
+            #expect(server.connections == 2)
+            resumes.signal()
+            #expect(try await upload.value.get().text == "ok")
+        }
+
         @Test func serverThatReadsNothingDoesNotDelayOthers() async throws {
             let resumes = DispatchSemaphore(value: 0)
             defer { resumes.signal() }

@@ -320,7 +320,9 @@ extension TokenState {
             return fail(interruption, at: moment.date)
         }
         guard canRenew else {
-            let detail = cause == nil ? nil : "the refresh token is no longer valid"
+            let detail = cause.map { cause in
+                "the refresh token is no longer valid" + (cause.detail.map { " (\($0))" } ?? "")
+            }
             return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
         }
         guard window.isOpen(at: moment.now) else {

@@ -173,6 +173,7 @@ final class OAuth2FailureTests: XCTestCase {
         let result = await guarded.client(oauth).get("x")
         XCTAssertEqual(result.failure?.code, .authorizationRequired)
         XCTAssertEqual((result.oauth2?.underlyingError as? OAuth2Error)?.detail, "unknown: …, …")
+        XCTAssertEqual(result.oauth2?.detail, "the refresh token is no longer valid (unknown: …, …)")
         let shown = "\(result) \(result.failure?.error.expandedDescription ?? "") \(String(reflecting: result.oauth2))"
         XCTAssertFalse(shown.contains("first-refresh"))
         XCTAssertFalse(shown.contains("client-secret"))
