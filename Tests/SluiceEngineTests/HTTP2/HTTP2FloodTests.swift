@@ -78,6 +78,22 @@ extension EngineTests {
             #expect(error?.code == .invalidResponse, "\(String(describing: error))")
         }
 
+        /// The state of the stream permits each of the resets (RFC 9113 §5.1).
+        @Test func resetsOfAClosedStreamEndTheConnection() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                if frame.stream == 1 { return peer.answer(1, "ok") }
+                let reset = HTTP2Frame(.reset, stream: 1, [0, 0, 0, 8]).bytes
+                let many = Array(repeatElement(reset, count: 1000).joined())
+                Thread.detachNewThread { while peer.write(many) {} }
+            }
+            #expect(try await transport.exchange(server.request(), .http2()).text == "ok")
+            let error = await transport.failure(of: server.request(), .http2(Timeouts(total: .seconds(60))))
+            #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+            #expect(server.connections == 1)
+        }
+
         @Test func endlessHeaderBlockEndsTheConnection() async throws {
             let error = try await failure { peer, frame in
                 peer.send(HTTP2Frame(.headers, stream: frame.stream, HTTP2Frame.block([":status: 200"])))
