@@ -420,7 +420,8 @@ extension ModifiableRequest {
     /// Decodes the model from a part of the JSON body: `data.items[0]`, `data>items>0`.
     ///
     /// A path that does not exist fails the request with ``SluiceError/Code/decodingFailed``. The error says which part
-    /// of the path was found. With an ``Envelope``, the path starts in its payload.
+    /// of the path was found. With an ``Envelope``, the path starts in its payload. The body must be valid JSON in UTF-8,
+    /// also if the decoder accepts more.
     public consuming func keyPath(_ path: JSONPath) -> Self { modified { $0.options.modelLocation.keyPath = path } }
 
     /// Accepts an empty body for a JSON model, which is then decoded from `null`, `{}` or `[]`. By default, an empty

@@ -13,7 +13,8 @@ import SluiceHTTP
 ///
 /// Requests for text, bytes and images receive the whole response, including the envelope. Requests for `Decodable` and
 /// ``JSONDecodable`` models and for ``Empty`` receive the payload. If the status is not a success value, they fail with
-/// ``SluiceError/Code/envelopeFailed``, and ``RequestFailure/envelope`` contains the code and the message.
+/// ``SluiceError/Code/envelopeFailed``, and ``RequestFailure/envelope`` contains the code and the message. The body must
+/// be valid JSON in UTF-8, also if the decoder accepts more.
 public struct Envelope: Sendable, Hashable {
     /// The path to the status.
     public var status: JSONPath

@@ -290,13 +290,15 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     ///
     /// - Returns: False if no request of the group needs the dial. The caller then cancels it.
     package mutating func dialStarted(_ dial: Dial, for call: Call, in group: GroupID) -> Bool {
-        let candidates = ([call] + (groups[safe: group]??.connecting ?? [])).filter { candidate in
-            guard let request = pending[ObjectIdentifier(candidate)] else { return false }
-            return request.group == group && request.isConnecting && request.dial == nil
+        func needsDial(_ call: Call, andExpectsIt: Bool) -> Bool {
+            guard let request = pending[ObjectIdentifier(call)] else { return false }
+            let isFree = request.group == group && request.isConnecting && request.dial == nil
+            return isFree && (request.hasDial || !andExpectsIt)
         }
         // No other dial is started for a request that expects this one.
-        let expecting = candidates.first { pending[ObjectIdentifier($0)]?.hasDial == true }
-        guard let owner = expecting ?? candidates.first else {
+        let calls = needsDial(call, andExpectsIt: true) ? [call] : [call] + (groups[safe: group]??.connecting ?? [])
+        let expecting = calls.first { needsDial($0, andExpectsIt: true) }
+        guard let owner = expecting ?? calls.first(where: { needsDial($0, andExpectsIt: false) }) else {
             groups[group]?.dials -= 1
             releaseUse(of: group)
             return false

@@ -3,7 +3,8 @@ import SluiceFoundation
 /// Decodes models with the results and errors of a `JSONDecoder`, with less work.
 ///
 /// The decoder is that of ``LenientJSONDecoder``, without conversions. If decoding fails, or if the results could differ, the
-/// `JSONDecoder` decodes the text again, so that values and errors are always its own.
+/// `JSONDecoder` decodes the text again, so that the values and errors of decoding are its own. Errors that a model
+/// catches may name other types.
 ///
 /// A class, because each copy of the strategies would cost more than the reference to them.
 package final class JSONModelDecoder: Sendable {
