@@ -22,6 +22,7 @@ struct Soak {
         }
         let chaos = Chaos(seed: options.seed, smallFolder: smallFolder)
         let traffic = try Traffic(options, chaos, ledger)
+        try await traffic.start()
         let began = ContinuousClock.now
         let end = began + .seconds(options.seconds)
         let workers = Task {

@@ -76,6 +76,11 @@ final class Traffic: Sendable {
             + GateKinds.all(clients) + ChaosKinds.all(clients, options, folder, chaos.smallFolder)
     }
 
+    /// Sends the first request, with which the engine starts. It needs descriptors, which the chaos takes at times.
+    func start() async throws {
+        _ = try await client.data.get("chunked").sender().value
+    }
+
     func stop() {
         faulty.server.stop()
         try? FileManager.default.removeItem(at: folder)
