@@ -214,13 +214,7 @@ private struct GraphRun {
                     let inputs = inputs(of: position, end.outcomes)
                     let work = works[position]
                     underWay += 1
-                    group.addTask {
-                        do {
-                            return (position, .success(try await work(inputs)))
-                        } catch {
-                            return (position, .failure(error))
-                        }
-                    }
+                    group.addTask { (position, await .of { try await work(inputs) }) }
                 }
                 guard let (position, outcome) = await group.next() else { break }
                 underWay -= 1

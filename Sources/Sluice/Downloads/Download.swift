@@ -195,10 +195,8 @@ struct Download: Sendable {
         let results = await withTaskGroup(of: Result<WrittenResponse, Failure>.self) { group in
             for range in ranges {
                 group.addTask {
-                    do throws(Failure) {
-                        return .success(try await fetch(DownloadSpan(range), part, nil, until: deadline))
-                    } catch {
-                        return .failure(error)
+                    await .of { () async throws(Failure) in
+                        try await fetch(DownloadSpan(range), part, nil, until: deadline)
                     }
                 }
             }

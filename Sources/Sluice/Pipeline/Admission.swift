@@ -174,11 +174,10 @@ struct Admission: Sendable {
                 let names = Set(pending.map { gates[$0].name })
                 for index in unasked where gates[index].needs.isDisjoint(with: names) {
                     group.addTask {
-                        do throws(SluiceError) {
-                            return (index, .success(try await Admission.permit(from: gates[index], context, call)))
-                        } catch {
-                            return (index, .failure(error))
+                        let permit = await Result.of { () async throws(SluiceError) in
+                            try await Admission.permit(from: gates[index], context, call)
                         }
+                        return (index, permit)
                     }
                 }
                 unasked.removeAll { gates[$0].needs.isDisjoint(with: names) }

@@ -158,11 +158,8 @@ struct AttemptTransfer: Sendable {
                 for plugin in plugins { plugin.didReceive(informational: head, context: context) }
             }
         }()
-        let answer: Result<TransportResponse, SluiceError>
-        do throws(SluiceError) {
-            answer = .success(try await sendWithinAttemptTimeout(request, transfer, call))
-        } catch {
-            answer = .failure(error)
+        let answer = await Result.of { () async throws(SluiceError) in
+            try await sendWithinAttemptTimeout(request, transfer, call)
         }
         continuation.finish()
         await delivery

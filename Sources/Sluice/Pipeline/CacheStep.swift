@@ -184,10 +184,10 @@ struct CacheStep: Sendable {
     ) async -> RequestCoalescer.Fetched {
         // Another fetch may have finished since the plan was made.
         if let serving = lookup.newlyStoredResponse(after: forwarding.reason, in: stored) {
-            let served = await Self.result { () async throws(SluiceError) in
+            let served = await Result.of { () async throws(SluiceError) in
                 try await deliver(serving, isShared: true, to: lookup.request)
             }
-            return RequestCoalescer.Fetched(outcome: served.outcome, entry: serving.entry)
+            return RequestCoalescer.Fetched(outcome: served, entry: serving.entry)
         }
         let fetched = await fetchOrServeStale(forwarding)
         let isShareable = fetched.entry.flatMap { lookup.sharedResponse(of: $0, after: forwarding.reason) } != nil
@@ -337,9 +337,10 @@ struct CacheStep: Sendable {
             let serving = cache.rules.servableResponse(for: forwarding, now: cache.clock.date)
         else { return RequestCoalescer.Fetched(outcome: .failure(error), entry: nil) }
         attempt.call?.notify(.received, attempt.number) { .received(.failure(error)) }
-        return await Self.result { () async throws(SluiceError) in
+        let served = await Result.of { () async throws(SluiceError) in
             try await deliver(serving, insteadOf: error, to: forwarding.request)
         }
+        return RequestCoalescer.Fetched(outcome: served, entry: nil)
     }
 
     private func fetch(
@@ -445,16 +446,6 @@ struct CacheStep: Sendable {
     ) async throws(SluiceError) -> ServerResponse {
         let body = ResponseBody(body, metrics: metrics ?? TransferMetrics())
         return try await attempt.collect(TransportResponse(head: head, body: body), to: request, from: source)
-    }
-
-    private static func result(
-        of response: () async throws(SluiceError) -> ServerResponse
-    ) async -> RequestCoalescer.Fetched {
-        do throws(SluiceError) {
-            return RequestCoalescer.Fetched(outcome: .success(try await response()), entry: nil)
-        } catch {
-            return RequestCoalescer.Fetched(outcome: .failure(error), entry: nil)
-        }
     }
 }
 

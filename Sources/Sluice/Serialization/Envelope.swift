@@ -42,12 +42,7 @@ public struct Envelope: Sendable, Hashable {
     func opened(_ document: JSONDocument) throws(JSONPathFailure) -> OpenedEnvelope {
         let code = JSON(document, try document.find(status))
         let message = (try? document.find(message)).map { JSON(document, $0) }
-        let payload: Result<Data, JSONPathFailure>
-        do {
-            payload = .success(try document.slice(at: self.payload))
-        } catch {
-            payload = .failure(error)
-        }
+        let payload = Result { () throws(JSONPathFailure) in try document.slice(at: self.payload) }
         return OpenedEnvelope(
             isSuccess: successValues.contains { $0.isSameStatus(as: code) },
             code: code,

@@ -204,12 +204,8 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
             parser = ServerSentEventParser(lastEventID: parser.lastEventID, limit: limit)
             let id = parser.lastEventID
             connecting = request.client.pipeline.clock.now
-            let connected = await unlessRestarted { [request] () async -> Result<StreamedBody?, StreamFailure> in
-                do throws(StreamFailure) {
-                    return .success(try await request.openEvents(after: id))
-                } catch {
-                    return .failure(error)
-                }
+            let connected = await unlessRestarted { [request] in
+                await Result.of { () async throws(StreamFailure) in try await request.openEvents(after: id) }
             }
             guard let connected else { return nil }
             body = try connected.get()
@@ -228,12 +224,8 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
                     return .comment(comment)
                 case nil: break
                 }
-                let chunk = await unlessRestarted { () async -> Result<Data?, SluiceError> in
-                    do throws(SluiceError) {
-                        return .success(try await body.next(isolation: nil))
-                    } catch {
-                        return .failure(error)
-                    }
+                let chunk = await unlessRestarted {
+                    await Result.of { () async throws(SluiceError) in try await body.next(isolation: nil) }
                 }
                 guard let chunk, let chunk = try chunk.get() else { return nil }
                 parser.append(chunk)

@@ -106,12 +106,8 @@ final class SharedParser<Element: Sendable>: SharedParsing {
     }
 
     func next() throws(SluiceError) -> Element? {
-        let result = state.withLock { state -> Result<Element?, SluiceError> in
-            do throws(SluiceError) {
-                return .success(try state.parser.next())
-            } catch {
-                return .failure(error)
-            }
+        let result = state.withLock { state in
+            Result { () throws(SluiceError) in try state.parser.next() }
         }
         return try result.get()
     }

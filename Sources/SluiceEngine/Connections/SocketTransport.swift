@@ -163,11 +163,7 @@ extension SocketTransport: CallbackTransport {
             if context.cookies?.isReady == false {
                 // The cookie file must be read first, once in the lifetime of a jar.
                 let task = Task {
-                    do throws(SluiceError) {
-                        completion(.success(try await send(request, context: context)))
-                    } catch {
-                        completion(.failure(error))
-                    }
+                    completion(await .of { () async throws(SluiceError) in try await send(request, context: context) })
                 }
                 return { task.cancel() }
             }

@@ -46,7 +46,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
         if isCancelled { return caller.resume(returning: .failure(.cancelled)) }
         var tasks = [
             Task { [self] in
-                do throws(SluiceError) { finish(.success(try await work())) } catch { finish(.failure(error)) }
+                finish(await .of(work))
             }
         ]
         if let limit {

@@ -54,11 +54,10 @@ package final class StubPlayer: CallbackTransport {
             return {}
         }
         let task = Task { [self] in
-            do throws(SluiceError) {
-                completion(.success(try await response(of: stub, to: request, context)))
-            } catch {
-                completion(.failure(error.with(request: request)))
+            let result = await Result.of { () async throws(SluiceError) in
+                try await response(of: stub, to: request, context)
             }
+            completion(result.mapError { $0.with(request: request) })
         }
         return { task.cancel() }
     }

@@ -76,3 +76,12 @@ extension Locked {
         }
     }
 }
+
+extension Result {
+    /// Returns the result of asynchronous work, which runs on the actor of the caller. The standard library has no such function.
+    package nonisolated(nonsending) static func of(
+        _ work: () async throws(Failure) -> Success
+    ) async -> Result {
+        do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
+    }
+}

@@ -294,9 +294,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
             let results = await withTaskGroup(of: Result<ChangeMessage?, SluiceError>.self) { tasks in
                 for change in group {
                     tasks.addTask {
-                        do throws(SluiceError) { return .success(try await self.make(change)) } catch {
-                            return .failure(error)
-                        }
+                        await .of { () async throws(SluiceError) in try await self.make(change) }
                     }
                 }
                 return await tasks.reduce(into: []) { $0.append($1) }
@@ -545,9 +543,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
             let replies = await withTaskGroup(of: (Int, Result<RedisValue, RedisError>).self) { group in
                 for number in some {
                     group.addTask {
-                        do throws(RedisError) { return (number, .success(try await command(number))) } catch {
-                            return (number, .failure(error))
-                        }
+                        (number, await .of { () async throws(RedisError) in try await command(number) })
                     }
                 }
                 return await group.reduce(into: []) { $0.append($1) }

@@ -91,11 +91,7 @@ final class RedisRouter: Sendable {
                 return completion(outcome)
             }
             Task {
-                do throws(RedisError) {
-                    completion(.success(try await send(message)))
-                } catch {
-                    completion(.failure(error))
-                }
+                completion(await .of { () async throws(RedisError) in try await send(message) })
             }
         }
     }

@@ -76,11 +76,7 @@ final class CassetteRecording: Sendable {
             // The queue is serial, so the content does not change between the two locks.
             var current = content.withLock { $0 }
             defer { content.withLock { $0 = current } }
-            do throws(SluiceError) {
-                return .success(try work(&current))
-            } catch {
-                return .failure(error)
-            }
+            return Result { () throws(SluiceError) in try work(&current) }
         }.get()
     }
 }
@@ -274,12 +270,8 @@ struct CassetteFile: Sendable {
 
     /// Returns the contents of the file, or nil if it does not exist.
     func read() async throws(SluiceError) -> Data? {
-        try await queue.result { [url] () -> Result<Data?, SluiceError> in
-            do throws(SluiceError) {
-                return .success(try Self.contents(of: url))
-            } catch {
-                return .failure(error)
-            }
+        try await queue.result { [url] in
+            Result { () throws(SluiceError) in try Self.contents(of: url) }
         }.get()
     }
 

@@ -184,11 +184,7 @@ extension StubTransport: CallbackTransport {
         }
         let sender = chosen ?? self
         let task = Task {
-            do throws(SluiceError) {
-                completion(.success(try await sender.send(request, context: context)))
-            } catch {
-                completion(.failure(error))
-            }
+            completion(await .of { () async throws(SluiceError) in try await sender.send(request, context: context) })
         }
         return { task.cancel() }
     }

@@ -97,7 +97,7 @@ import Foundation
         let reader = ResponsePipe.Reader(fixture.pipe)
         let results = await withTaskGroup { group in
             for _ in 0..<2 {
-                group.addTask { await Result { () async throws(SluiceError) in try await reader.text() } }
+                group.addTask { await Result.of { () async throws(SluiceError) in try await reader.text() } }
             }
             var results: [Result<String?, SluiceError>] = []
             for await result in group {
@@ -111,15 +111,5 @@ import Foundation
         #expect(error?.reason.contains("one task can read it at a time") == true)
         #expect(try results.last?.get() == "chunk")
         #expect(fixture.abandonments.value == 0)
-    }
-}
-
-extension Result where Failure == SluiceError, Success: Sendable {
-    fileprivate init(_ work: () async throws(SluiceError) -> Success) async {
-        do {
-            self = .success(try await work())
-        } catch {
-            self = .failure(error)
-        }
     }
 }

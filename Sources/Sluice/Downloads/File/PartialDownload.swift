@@ -408,21 +408,11 @@ extension PartialDownload {
             }
             return HexText.text(of: digest[...])
         }
-        do {
-            return try await withTaskCancellationHandler {
-                try await perform(work)
-            } onCancel: {
-                isCancelled.withLock { $0 = true }
-            }
-        } catch let error as SluiceError {
-            throw error
-        } catch {
-            throw SluiceError(
-                .internalFailure,
-                "The checksum of “\(subject)” could not be computed.",
-                underlyingError: error
-            )
-        }
+        return try await withTaskCancellationHandler {
+            await Result.of { () async throws(SluiceError) in try await perform(work) }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }.get()
     }
 
     /// Syncs the file and renames it. Runs on the queue.

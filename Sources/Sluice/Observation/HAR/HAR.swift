@@ -323,12 +323,8 @@ public final class HARRecorder: RequestObserver, RecordingObserver {
     /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/internalFailure`` if the file cannot be written.
     public func write(to url: URL) async throws(SluiceError) {
         let har = har()
-        try await BlockingQueues.next.result { () -> Result<Void, SluiceError> in
-            do throws(SluiceError) {
-                return .success(try har.write(to: url))
-            } catch {
-                return .failure(error)
-            }
+        try await BlockingQueues.next.result {
+            Result { () throws(SluiceError) in try har.write(to: url) }
         }.get()
     }
 }

@@ -100,11 +100,7 @@ final class CacheDatabase: Sendable {
     ) {
         let again: @Sendable () -> Void = { [self] in
             Task {
-                do throws(SluiceError) {
-                    completion(.success(try await read(work)))
-                } catch {
-                    completion(.failure(error))
-                }
+                completion(await .of { () async throws(SluiceError) in try await read(work) })
             }
         }
         guard let opened = status.withLock({ $0.opened }) else { return again() }
