@@ -13,19 +13,19 @@
 /// A proxy resolves names itself, and the client cannot check the result. With a policy, a request that would use a
 /// proxy fails with the same code.
 public struct AddressPolicy: Sendable, Hashable {
-    private let refused: Set<AddressPurpose>
+    private let allowsPublicOnly: Bool
     private var allowedNetworks: [IPNetwork] = []
     private var deniedNetworks: [IPNetwork] = []
 
-    private init(refused: Set<AddressPurpose>) {
-        self.refused = refused
+    private init(allowsPublicOnly: Bool) {
+        self.allowsPublicOnly = allowsPublicOnly
     }
 
     /// Allows every address: the default.
-    public static let any = AddressPolicy(refused: [])
+    public static let any = AddressPolicy(allowsPublicOnly: false)
     /// Allows public Internet addresses only. Refuses loopback, private, link-local, multicast, reserved and cloud
     /// metadata addresses.
-    public static let publicOnly = AddressPolicy(refused: Set(AddressPurpose.allCases).subtracting([.global]))
+    public static let publicOnly = AddressPolicy(allowsPublicOnly: true)
 
     /// Returns a copy that also allows some blocks: `try .publicOnly.allowing("10.1.0.0/16")`.
     ///
@@ -75,41 +75,20 @@ public struct AddressPolicy: Sendable, Hashable {
         let addresses = [address] + (address.embedded.map { [$0] } ?? [])
         let isListed = { (networks: [IPNetwork]) in networks.contains { addresses.contains(where: $0.contains) } }
         if isListed(deniedNetworks) { return false }
-        return !refused.contains(address.purpose) || isListed(allowedNetworks)
+        return !allowsPublicOnly || address.isPublic || isListed(allowedNetworks)
     }
 }
 
-/// The purpose of an address, by IANA's registries of special-purpose addresses (RFC 6890) and of multicast addresses.
-package enum AddressPurpose: Sendable, CaseIterable {
-    /// Any host on the Internet.
-    case global
-    /// This computer, or the unspecified address (`0.0.0.0`), which also connects to this computer.
-    case loopback
-    /// Private networks: RFC 1918, unique local addresses, and carriers' shared addresses (RFC 6598).
-    case `private`
-    /// The local link: RFC 3927, `fe80::/10`.
-    case linkLocal
-    /// Cloud metadata services, which hand out credentials: `169.254.169.254` and others.
-    case metadata
-    case multicast
-    /// Reserved for documentation, benchmarks, protocols and future use.
-    case reserved
-}
-
 extension IPAddress {
-    /// The purpose of the address.
+    /// True for an address of any host on the Internet, by IANA's registries of special-purpose addresses (RFC 6890) and of
+    /// multicast addresses. Cloud metadata services, which hand out credentials, are not public.
     ///
     /// An IPv6 address that embeds an IPv4 address, mapped (RFC 4291 §2.5.5.2), translated (RFC 6052) or by 6to4
-    /// (RFC 3056), has the purpose of the embedded address.
-    package var purpose: AddressPurpose {
-        if let embedded { return embedded.purpose }
-        if IPAddress.metadata.contains(self) { return .metadata }
-        for (purpose, networks) in isIPv4 ? IPAddress.version4Purposes : IPAddress.version6Purposes
-        where networks.contains(where: { $0.contains(self) }) {
-            return purpose
-        }
+    /// (RFC 3056), is public if the embedded address is.
+    package var isPublic: Bool {
+        if let embedded { return embedded.isPublic }
         // Only 2000::/3 is assigned as global unicast (RFC 4291 §2.4).
-        return isIPv4 || high >> 61 == 0b001 ? .global : .reserved
+        return (isIPv4 || high >> 61 == 0b001) && !IPAddress.special.contains { $0.contains(self) }
     }
 
     /// The embedded IPv4 address; nil if there is none.
@@ -131,41 +110,20 @@ extension IPAddress {
         return IPAddress(version4: UInt32(truncatingIfNeeded: low))
     }
 
-    private static let metadata: Set<IPAddress> = [
-        // In order: most clouds, AWS containers (2), Alibaba, Azure (a global address), Oracle, AWS over IPv6 (2),
-        // Google over IPv6.
-        IPAddress(169, 254, 169, 254), IPAddress(169, 254, 170, 2), IPAddress(169, 254, 170, 23),
-        IPAddress(100, 100, 100, 200), IPAddress(168, 63, 129, 16), IPAddress(192, 0, 0, 192),
-        IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x0254), IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x0023),
-        IPAddress(high: 0xFD20_00CE_0000_0000, low: 0x0254),
-    ]
-
-    private static let version4Purposes: [(AddressPurpose, [IPNetwork])] = [
-        (.loopback, networks("127.0.0.0/8", "0.0.0.0/8")),
-        (.private, networks("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")),
-        (.linkLocal, networks("169.254.0.0/16")),
-        (.multicast, networks("224.0.0.0/4", "255.255.255.255/32")),
-        (
-            .reserved,
-            networks(
-                "192.0.0.0/24",
-                "192.0.2.0/24",
-                "192.88.99.0/24",
-                "198.18.0.0/15",
-                "198.51.100.0/24",
-                "203.0.113.0/24",
-                "240.0.0.0/4"
-            )
-        ),
-    ]
-
-    private static let version6Purposes: [(AddressPurpose, [IPNetwork])] = [
-        (.loopback, networks("::/127")),
-        (.private, networks("fc00::/7", "fec0::/10", "64:ff9b:1::/48")),
-        (.linkLocal, networks("fe80::/10")),
-        (.multicast, networks("ff00::/8")),
-        (.reserved, networks("2001::/23", "2001:db8::/32", "3fff::/20")),
-    ]
-
-    private static func networks(_ texts: String...) -> [IPNetwork] { texts.compactMap { IPNetwork($0) } }
+    /// The blocks that are not public.
+    private static let special: [IPNetwork] = [
+        // This computer, and the unspecified address, which also connects to this computer.
+        "127.0.0.0/8", "0.0.0.0/8",
+        // Private networks (RFC 1918), and carriers' shared addresses (RFC 6598).
+        "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10",
+        // The local link (RFC 3927).
+        "169.254.0.0/16",
+        // Multicast and broadcast.
+        "224.0.0.0/4", "255.255.255.255/32",
+        // Reserved for documentation, benchmarks, protocols and future use.
+        "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "240.0.0.0/4", "2001::/23", "2001:db8::/32", "3fff::/20",
+        // The metadata service of Azure, a global address. Those of other clouds are in the blocks above or outside 2000::/3.
+        "168.63.129.16/32",
+    ].compactMap { IPNetwork($0) }
 }

@@ -157,7 +157,7 @@ extension FuzzTarget {
         try require(IPAddress(address.description) == address, "\(address) does not round-trip.")
         try require(IPNetwork("\(address)")?.contains(address) == true, "\(address) is not in its own block.")
         let isAllowed = AddressPolicy.publicOnly.allows(address)
-        try require(isAllowed == (address.purpose == .global), "\(address.purpose) is allowed: \(isAllowed).")
+        try require(isAllowed == address.isPublic, "\(address) is allowed: \(isAllowed).")
     }
 
     /// Normalizes a path or a part of a query. Removing dot segments and encoding are idempotent, and all decoders agree.
