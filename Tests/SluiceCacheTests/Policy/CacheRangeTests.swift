@@ -11,13 +11,17 @@ import Testing
         ("bytes=0-4", "0..<5"), ("bytes=5-", "5..<10"), ("bytes=-3", "7..<10"), ("bytes=9-9", "9..<10"),
         ("bytes=0-99", "0..<10"), ("bytes=-99", "0..<10"), ("BYTES=0-0", "0..<1"), ("bytes= 0-4 ", "0..<5"),
         ("bytes=,0-4,", "0..<5"), ("bytes=0-99999999999999999999", "0..<10"), ("bytes=-99999999999999999999", "0..<10"),
+        ("bytes=,\t0-4", "0..<5"), ("bytes=007-008", "7..<9"), ("bytes=-10", "0..<10"),
         // §14.1.2: no byte of these ranges exists.
         ("bytes=10-", "unsatisfiable"), ("bytes=10-20", "unsatisfiable"), ("bytes=-0", "unsatisfiable"),
-        ("bytes=99999999999999999999-", "unsatisfiable"),
+        ("bytes=99999999999999999999-", "unsatisfiable"), ("bytes=-000", "unsatisfiable"),
         // The server must interpret these.
         ("bytes=0-1,3-4", "unread"), ("bytes=4-0", "unread"), ("bytes=a-b", "unread"), ("bytes=--1", "unread"),
         ("bytes=-", "unread"), ("bytes=", "unread"), ("bytes", "unread"), ("items=0-1", "unread"), ("", "unread"),
-        ("bytes=1 -2", "unread"), ("bytes=+1-2", "unread"), ("bytes =0-1", "unread"),
+        ("bytes=1 -2", "unread"), ("bytes=+1-2", "unread"), ("bytes =0-1", "unread"), ("=0-9", "unread"),
+        ("bytes=9", "unread"), ("bytes=1-b", "unread"), ("bytes=-x", "unread"), ("bytes=1 - 2", "unread"),
+        ("bytes=0-1-2", "unread"), (" bytes=0-9", "unread"), ("bytes:0-9", "unread"), ("bytes=0--1", "unread"),
+        ("bytes=٣-٥", "unread"),
     ])
     func rangesAreResolvedAgainstTheLength(text: String, expected: String) {
         let extent = ByteRangeRequest(text)?.extent(of: 10)
@@ -34,6 +38,7 @@ import Testing
     @Test func suffixOfAnEmptyRepresentationIsEverything() {
         #expect(ByteRangeRequest("bytes=-1")?.extent(of: 0) == .everything)
         #expect(ByteRangeRequest("bytes=0-")?.extent(of: 0) == .unsatisfiable)
+        #expect(ByteRangeRequest("bytes=-0")?.extent(of: 0) == .unsatisfiable)
     }
 
     @Test func randomRangesDoNotTrap() {

@@ -77,9 +77,10 @@ public struct LoopbackResource: Sendable {
         let usesRange =
             request.method == .get && acceptsRanges
             && (faults.contains(.ignoringIfRange) || validators.allowRange(request.headers["If-Range"]))
-        switch RangeRequest(usesRange ? request.headers["Range"] : nil, length: data.count) {
-        case .whole: return whole
-        case .part(let range): return part(range)
+        let range = usesRange ? request.headers["Range"].flatMap(ByteRangeRequest.init) : nil
+        switch range?.extent(of: Int64(data.count)) {
+        case .everything, nil: return whole
+        case .bytes(let range): return part(Int(range.lowerBound)..<Int(range.upperBound))
         case .unsatisfiable:
             return .status(416, headers: commonHeaders.adding("Content-Range", "bytes */\(announcedTotal)"))
         }
@@ -154,31 +155,7 @@ extension HTTPHeaders {
     }
 }
 
-// MARK: - Ranges and preconditions
-
-/// The part of a resource that a `Range` field requests (RFC 9110 §14.2).
-enum RangeRequest: Equatable {
-    /// The whole resource: there is no `Range` field, or it is ignored.
-    case whole
-    case part(Range<Int>)
-    /// An unsatisfiable range, answered with 416.
-    case unsatisfiable
-
-    /// Parses the value of a `Range` field.
-    ///
-    /// A malformed value, a unit other than bytes, or several ranges are ignored, as §14.2 allows.
-    ///
-    /// - Parameters:
-    ///   - field: The value, or nil if there is no field.
-    ///   - length: The length of the resource in bytes.
-    init(_ field: String?, length: Int) {
-        switch field.flatMap(ByteRangeRequest.init)?.extent(of: Int64(length)) {
-        case .bytes(let bytes): self = .part(Int(bytes.lowerBound)..<Int(bytes.upperBound))
-        case .unsatisfiable: self = .unsatisfiable
-        case .everything, nil: self = .whole
-        }
-    }
-}
+// MARK: - Preconditions
 
 /// The validators of a resource (RFC 9110 §8.8) and the evaluation of preconditions (§13).
 struct ResourceValidators {
