@@ -276,17 +276,11 @@ struct DistinguishedNameKey: Hashable {
     private static func appendCharacters(of bytes: ArraySlice<UInt8>, width: Int, to text: inout [UInt8]) {
         for start in stride(from: bytes.startIndex, through: bytes.endIndex - width, by: width) {
             let character = bytes[start..<start + width]
-            guard let last = character.last, last.isLetterOrDigit, character.dropLast().allSatisfy({ $0 == 0 }) else {
-                continue
-            }
+            guard let last = character.last, last.isLetter || last.isDigit,
+                character.dropLast().allSatisfy({ $0 == 0 })
+            else { continue }
             text.append(last | 0x20)
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(asciiLowercased)
     }
 }
 

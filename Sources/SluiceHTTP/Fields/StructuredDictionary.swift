@@ -134,8 +134,3 @@ extension FieldParser {
         return skip("1") ? .boolean(true) : skip("0") ? .boolean(false) : nil
     }
 }
-
-extension UInt8 {
-    fileprivate var isLowercaseLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
-    fileprivate var isLetter: Bool { asciiLowercased.isLowercaseLetter }
-}

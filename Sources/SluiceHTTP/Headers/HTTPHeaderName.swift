@@ -110,6 +110,12 @@ extension UInt8 {
     /// True for `0`…`9`.
     @inlinable package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
+    /// True for `a`…`z`.
+    @inlinable package var isLowercaseLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+
+    /// True for `A`…`Z` and `a`…`z`.
+    @inlinable package var isLetter: Bool { (self | 0x20).isLowercaseLetter }
+
     /// True if the byte may occur in a token, such as a method or a field name (RFC 9110 §5.6.2).
     @inlinable package var isTokenCharacter: Bool {
         // One bit for each ASCII character: digits, letters and "!#$%&'*+-.^_`|~".

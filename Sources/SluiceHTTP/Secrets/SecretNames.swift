@@ -140,7 +140,9 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
             for byte in name {
                 if isLetter(byte) {
                     // The last capital of `DBPass` begins the second word.
-                    if isSmall(byte), isCapital(previous), let last = begins.indices.last { begins[last] = true }
+                    if byte.isLowercaseLetter, isCapital(previous), let last = begins.indices.last {
+                        begins[last] = true
+                    }
                     begins.append(!isLetter(previous) || isCapital(byte) && !isCapital(previous))
                     letters.append(byte >= 0x80 ? byte : byte.asciiLowercased)
                 }
@@ -156,8 +158,7 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
             return pattern.matches(letters[...end], begins)
         }
 
-        private func isSmall(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
-        private func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+        private func isCapital(_ byte: UInt8) -> Bool { byte.isLetter && !byte.isLowercaseLetter }
     }
 
     /// Returns a bit mask with a bit for each letter and digit that occurs, and one for all bytes that are not ASCII.
@@ -173,14 +174,7 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         }
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
-            true
-        default: false
-        }
-    }
+    private static func isLetter(_ byte: UInt8) -> Bool { byte.isLetter || byte.isDigit || byte >= 0x80 }
 }
 
 extension SecretNames.Pattern {

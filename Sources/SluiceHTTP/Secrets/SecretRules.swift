@@ -141,18 +141,13 @@ extension SecretRules {
     private static func authority(in bytes: [UInt8]) -> Int? {
         var start = 0
         var isWeb = false
-        if let end = bytes.firstIndex(where: { !isSchemeCharacter($0) }), bytes[end] == UInt8(ascii: ":"), end > 0 {
+        if let end = bytes.firstIndex(where: { !$0.isSchemeCharacter }), bytes[end] == UInt8(ascii: ":"), end > 0 {
             let scheme = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
             isWeb = scheme == "http" || scheme == "https"
             start = end + 1
         }
         let slashes = bytes[start...].prefix { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.count
         return isWeb || slashes >= 2 ? start + slashes : nil
-    }
-
-    private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
-        let small = byte | 0x20
-        return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(small) || "0123456789+-.".utf8.contains(byte)
     }
 
     /// Returns the position of the `@` after a user name and password; nil if there is none.

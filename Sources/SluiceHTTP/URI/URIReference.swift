@@ -47,9 +47,7 @@ package struct URIReference: Sendable, Equatable {
 
     /// Returns true for a letter followed by letters, digits, `+`, `-` and `.` (RFC 3986 §3.1).
     package static func isScheme(_ bytes: Substring.UTF8View) -> Bool {
-        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-        guard let first = bytes.first, letters.contains(first | 0x20) else { return false }
-        return bytes.allSatisfy { letters.contains($0 | 0x20) || "0123456789+-.".utf8.contains($0) }
+        bytes.first?.isLetter == true && bytes.allSatisfy(\.isSchemeCharacter)
     }
 
     /// The reference without an empty port, which is that of the scheme (RFC 3986 §6.2.3). Servers may send one.
