@@ -341,17 +341,7 @@ extension CacheRules {
     ) -> ConditionalRequest {
         var request = parsed.request
         for name in [HTTPHeaderName.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
-        let sent = Self.conditional(request, by: selected.metadata)
-        return forwarding(
-            request,
-            identity,
-            .stale,
-            sent: sent,
-            stored: stored,
-            matching: matching(stored, request, identity),
-            selected: selected.entry,
-            purpose: sent == nil ? .response : .validation
-        )
+        return validation(of: selected, ParsedRequest(request), identity, stored, .stale)
     }
 
     /// Returns the request with conditions made from the stored response's validators; nil if it has none.
