@@ -486,8 +486,7 @@ actor CacheTee {
         isWriting = true
         defer { isWriting = false }
         if !isOpened {
-            let opened = await store.writer(for: entry)
-            if !isOpened { writer = opened }
+            writer = store.writer(for: entry)
             isOpened = true
         }
         guard let piece else {

@@ -149,21 +149,9 @@ extension CacheStore {
 
     /// Creates a writer for an entry whose body arrives in pieces.
     ///
-    /// - Parameters:
-    ///   - entry: The entry without its body.
-    ///   - length: The length of the body, if known.
-    /// - Returns: The writer; nil if the entry has expired, or if no tier would store one of this length.
-    package nonisolated func writer(for entry: CacheEntry, length: Int64? = nil) async -> CacheBodyWriter? {
-        guard entry.isLive(at: date) else { return nil }
-        guard let length else { return CacheBodyWriter(self, entry) }
-        let isForStorage = isForStorage(entry)
-        let (size, overflow) = entry.byteCount.addingReportingOverflow(Int(clamping: length))
-        let bytes = overflow ? .max : size
-        let isForMemory = configuration.memory.admits(bytes: entry.bytesInMemory(ofSize: bytes))
-        guard isForMemory || isForStorage && configuration.disk.admits(bytes: bytes) else {
-            notify(.skipped(entry.key, bytes: bytes))
-            return nil
-        }
-        return CacheBodyWriter(self, entry)
+    /// - Parameter entry: The entry without its body.
+    /// - Returns: The writer; nil if the entry has expired.
+    package nonisolated func writer(for entry: CacheEntry) -> CacheBodyWriter? {
+        entry.isLive(at: date) ? CacheBodyWriter(self, entry) : nil
     }
 }

@@ -48,7 +48,7 @@ final class CacheDirectoryTests: XCTestCase {
     func testLargeBodyIsWrittenInPiecesAndReadBack() async throws {
         let store = CacheStore(directory: directory)
         let entry = CacheEntry(of: "large", stored: Date())
-        let begun = await store.writer(for: entry)
+        let begun = store.writer(for: entry)
         let writer = try XCTUnwrap(begun)
         var whole = Data()
         for number in 0..<100 {

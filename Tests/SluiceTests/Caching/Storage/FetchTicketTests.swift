@@ -61,7 +61,7 @@ import Testing
             await store.entries(for: Self.entry().key).first?.text.trimmingCharacters(in: .whitespaces)
         }
         let (slow, fast) = (store.beginFetch(), store.beginFetch())
-        let opened = await store.writer(for: Self.entry(""))
+        let opened = store.writer(for: Self.entry(""))
         let writer = try #require(opened)
         await writer.write(entry("late").body)
         #expect(store.insert(entry("new"), of: fast))
@@ -97,7 +97,7 @@ import Testing
         let store = CacheStore(storage: folder.storage()) { $0.memory.entryBytes = 100_000 }
         for isOutdated in [true, false] {
             let ticket = store.beginFetch()
-            let opened = await store.writer(for: Self.entry())
+            let opened = store.writer(for: Self.entry())
             let writer = try #require(opened)
             await writer.write(.noise(count))
             if isOutdated { store.remove(Self.selection { $0.partition = "p" }) }
