@@ -179,7 +179,7 @@ struct ValueTests {
         ledger.record(0.5, [])
         let collected = ledger.collect(at: 9)
         let first = try #require(collected)
-        #expect(ledger.isEmpty)
+        #expect(ledger.series.isEmpty)
         ledger.record(2, [])
         ledger.restore(first)
         let others = ledger.collect(at: 12)

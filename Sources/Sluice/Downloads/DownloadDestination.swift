@@ -113,11 +113,6 @@ struct SafeFileName: Sendable, Hashable {
     private static func harmless(_ name: Substring) -> String {
         FileNameParts(name).isDevice ? "_\(name)" : String(name)
     }
-
-    /// Returns the name with a number between stem and extension: `name 2.ext`.
-    func numbered(_ number: Int) -> String {
-        FileNameParts.numbered(value, number)
-    }
 }
 
 /// A file name, split into stem and extension.

@@ -350,15 +350,6 @@ extension MemoryTier {
         }
     }
 
-    /// Drops all entries that are also for storage, written or not, because another process may have changed them
-    /// there.
-    ///
-    /// - Parameter isPending: Returns true for an entry that waits to be written, which is newer.
-    mutating func removePersistent(unless isPending: (CacheEntry) -> Bool) {
-        var sweep = beginSweep()
-        while continueSweep(&sweep, { $0.isPersistent($1) && $0.entries[$1].map(isPending) != true }) {}
-    }
-
     /// Returns true for an entry that is also for storage.
     func isPersistent(_ index: Int) -> Bool {
         entries[index].map { $0.key.space != .memoryValues && !$0.isMemoryOnly } ?? false

@@ -53,13 +53,6 @@ package final class TLSContext: Sendable {
         TLSContextCache.shared.latest(TLSPolicy(configuration, protocols)).flatMap { $0.files.isEmpty ? $0 : nil }
     }
 
-    /// Returns the cached context if its files are unchanged, or if the changed files cannot be used.
-    ///
-    /// The check costs one stat(2) for each file, and two while changed files cannot be used. It blocks if the file system does.
-    package static func cached(for configuration: TLSConfiguration, offering protocols: [String]) -> TLSContext? {
-        TLSContextCache.shared.cached(TLSPolicy(configuration, protocols))
-    }
-
     init(_ policy: TLSPolicy) throws(TLSFailure) {
         openSSL.ERR_clear_error()
         guard let context = openSSL.SSL_CTX_new(openSSL.TLS_client_method()) else { throw TLSFailure.initialization() }
@@ -276,6 +269,9 @@ final class TLSContextCache: Sendable {
 
     func latest(_ policy: TLSPolicy) -> TLSContext? { state.withLock { $0.entry(for: policy)?.context } }
 
+    /// Returns the cached context if its files are unchanged, or if the changed files cannot be used.
+    ///
+    /// The check costs one stat(2) for each file, and two while changed files cannot be used. It blocks if the file system does.
     func cached(_ policy: TLSPolicy) -> TLSContext? {
         guard let entry = state.withLock({ $0.entry(for: policy) }) else { return nil }
         if entry.context.files.allSatisfy(\.isCurrent) { return entry.context }

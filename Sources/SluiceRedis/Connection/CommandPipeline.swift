@@ -57,7 +57,6 @@ package struct CommandPipeline<Owner> {
     }
 
     package var hasWaiting: Bool { !waiting.isEmpty }
-    package var hasSent: Bool { !sent.isEmpty }
     package var isEmpty: Bool { entries.isEmpty }
 
     /// Adds a command.

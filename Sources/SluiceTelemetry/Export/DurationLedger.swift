@@ -16,7 +16,7 @@ struct DurationLedger: Sendable {
     private let limit: Int
     private let isDelta: Bool
     private var start: UInt64
-    private var series: [[Attribute]: BucketCounts] = [:]
+    private(set) var series: [[Attribute]: BucketCounts] = [:]
     /// The number of durations that were counted in the series of the overflow.
     private(set) var overflowed = 0
 
@@ -33,8 +33,6 @@ struct DurationLedger: Sendable {
         self.isDelta = isDelta
         self.start = start
     }
-
-    var isEmpty: Bool { series.isEmpty }
 
     mutating func record(_ seconds: Double, _ attributes: [Attribute]) {
         var key = attributes

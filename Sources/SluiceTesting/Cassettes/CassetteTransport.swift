@@ -185,9 +185,8 @@ public final class CassetteTransport: Transport {
         }
     }
 
-    private var playback: CassettePlayback? { state.withLock { $0.playback } }
-    /// True if the file has been read.
-    var isLoaded: Bool { playback != nil }
+    /// The exchanges to play back; nil until the file has been read.
+    var playback: CassettePlayback? { state.withLock { $0.playback } }
 
     /// Returns the recorded exchange for a request, or nil if the request must be recorded.
     private func recordedExchange(for request: RecordedRequest) throws(SluiceError) -> RecordedExchange? {

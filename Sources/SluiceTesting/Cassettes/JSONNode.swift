@@ -70,8 +70,6 @@ extension JSONNode {
 extension JSONNode {
     /// The value as JSON without white space.
     var compact: Data { Data(text(indentedBy: nil).utf8) }
-    /// The value as indented JSON, with a line break at the end.
-    var pretty: Data { Data((text(indentedBy: 0) + "\n").utf8) }
 
     /// Returns the value as JSON.
     ///

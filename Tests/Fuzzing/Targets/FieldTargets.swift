@@ -44,8 +44,8 @@ extension FuzzTarget {
 
     /// Converts a suggested file name to a single path component that is valid on every system.
     static let fileName = FuzzTarget("file-name") { bytes in
-        let name = SafeFileName(FuzzInput(bytes).text)
-        for value in [name.value, name.numbered(2), name.numbered(.max)] {
+        let name = SafeFileName(FuzzInput(bytes).text).value
+        for value in [name, FileNameParts.numbered(name, 2), FileNameParts.numbered(name, .max)] {
             try require((1...255).contains(value.utf8.count), "A name has \(value.utf8.count) bytes.")
             try require(
                 !value.utf8.contains { $0 < 0x20 || "/\\<>:\"|?*".utf8.contains($0) },
@@ -58,7 +58,7 @@ extension FuzzTarget {
             )
             try require(!FileNameParts(value[...]).isDevice, "A name is a device name.")
         }
-        try require(SafeFileName(name.value).value == name.value, "Making a name safe is not idempotent.")
+        try require(SafeFileName(name).value == name, "Making a name safe is not idempotent.")
     }
 
     /// Parses a `Link`. Its values survive writing and reading.

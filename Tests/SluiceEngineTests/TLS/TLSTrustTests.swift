@@ -149,7 +149,7 @@ import Testing
                     #expect(failure?.check == .authoritiesUnreadable, "\(trust)")
                     #expect(failure?.detail.isEmpty == false)
                 }
-                #expect(TLSContext.cached(for: TLSConfiguration(trust: trust), offering: []) == nil)
+                #expect(TLSContextCache.shared.cached(TLSPolicy(TLSConfiguration(trust: trust), [])) == nil)
             }
         }
     }
@@ -160,18 +160,18 @@ import Testing
         let tls = TLSConfiguration(trust: .only(.file(path)))
         let server = try TestTLSServer(certificates.right)
         #expect(try failure(server, tls)?.check == .authority)
-        let before = try #require(TLSContext.cached(for: tls, offering: ["http/1.1"]))
+        let before = try #require(TLSContextCache.shared.cached(TLSPolicy(tls, ["http/1.1"])))
         try folder.put(certificates.root.certificate, at: "root.pem")
-        #expect(TLSContext.cached(for: tls, offering: ["http/1.1"]) == nil)
+        #expect(TLSContextCache.shared.cached(TLSPolicy(tls, ["http/1.1"])) == nil)
         #expect(try failure(server, tls) == nil)
-        let after = try #require(TLSContext.cached(for: tls, offering: ["http/1.1"]))
+        let after = try #require(TLSContextCache.shared.cached(TLSPolicy(tls, ["http/1.1"])))
         #expect(before !== after)
         #expect(before.isReplaced)
         #expect(!after.isReplaced)
         // A file that cannot be read changes nothing.
         try FileManager.default.removeItem(atPath: path)
         #expect(try failure(server, tls) == nil)
-        #expect(TLSContext.cached(for: tls, offering: ["http/1.1"]) === after)
+        #expect(TLSContextCache.shared.cached(TLSPolicy(tls, ["http/1.1"])) === after)
         let failure = try #require(throws: TLSFailure.self) { try TLSContext.reload(tls, offering: ["http/1.1"]) }
         #expect(failure.check == .authoritiesUnreadable)
     }
@@ -181,7 +181,7 @@ import Testing
         #expect(try TLSContext.context(for: root, offering: ["h2", "http/1.1"]) === first)
         var pinned = root
         pinned.pins = PublicKeyPins(try certificates.root.pin, backups: try certificates.middle.pin)
-        #expect(TLSContext.cached(for: pinned, offering: ["h2", "http/1.1"]) === first)
+        #expect(TLSContextCache.shared.cached(TLSPolicy(pinned, ["h2", "http/1.1"])) === first)
         var newer = root
         newer.minimumVersion = .tls13
         var shown = root

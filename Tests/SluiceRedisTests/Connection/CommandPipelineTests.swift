@@ -101,7 +101,7 @@ final class CommandPipelineTests {
         #expect(pipeline.lost() == [2])
         #expect(write() == [1, 3, 4])
         #expect(pipeline.lost() == [1, 3, 4])
-        #expect(!pipeline.hasWaiting && !pipeline.hasSent)
+        #expect(!pipeline.hasWaiting && pipeline.isEmpty)
     }
 
     @Test func waitingCommandsThatWereSentBeforeAreRemovedApart() {

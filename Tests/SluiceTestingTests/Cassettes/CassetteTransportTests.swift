@@ -286,7 +286,7 @@ import Testing
                 .custom("mine") { recorded, request in
                     // If the lock were held here, reading the state of the same transport would deadlock.
                     comparedPaths.withLock { $0.append("\(recorded.path) \(request.path)") }
-                    return inner.withLock { $0?.isLoaded ?? false }
+                    return inner.withLock { $0?.playback != nil }
                 }
             ]
         )

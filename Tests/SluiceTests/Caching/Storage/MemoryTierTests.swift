@@ -144,7 +144,12 @@ import Testing
                 model.entries.removeAll { selection.contains($0.entry) }
             case 18 where step % 10 == 0:
                 // Marked entries are in storage. The others are still to be written.
-                tier.removePersistent { entry in model.entries.contains { $0.entry === entry && !$0.isStored } }
+                var sweep = tier.beginSweep()
+                let stored = Set(model.entries.filter(\.isStored).map { ObjectIdentifier($0.entry) })
+                while tier.continueSweep(
+                    &sweep,
+                    { $0.isPersistent($1) && $0.entries[$1].map { stored.contains(ObjectIdentifier($0)) } == true }
+                ) {}
                 model.entries.removeAll { $0.isStored }
             default:
                 guard let (some, _) = model.entries.randomElement(using: &generator) else { continue }
