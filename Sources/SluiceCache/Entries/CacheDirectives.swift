@@ -170,14 +170,7 @@ enum DeltaSeconds {
 
     /// Parses a number that consists of digits only; nil for anything else, including a sign or a fraction.
     static func parse(_ text: some Collection<UInt8>) -> Double? {
-        if text.isEmpty { return nil }
-        var value = 0.0
-        for byte in text {
-            guard byte.isDigit else { return nil }
-            // Clamping at each digit is correct because the value never decreases.
-            value = min(value * 10 + Double(byte - UInt8(ascii: "0")), limit)
-        }
-        return value
+        text.decimalNumber(overflow: .max).map { min(Double($0), limit) }
     }
 
     /// Clamps a computed time to the range from 0 to the limit; NaN becomes the limit.

@@ -1,6 +1,5 @@
 import SluiceFoundation
 import SluiceHTTP
-import SluiceLibc
 
 /// The key of a cache entry: its space, partition and name.
 ///
@@ -98,22 +97,6 @@ public struct CacheSelection: Sendable, Hashable {
         if let name, !name.hasBytes(of: key.name) { return false }
         if let tag, !tags.contains(where: { $0.hasBytes(of: tag) }) { return false }
         return true
-    }
-}
-
-extension String {
-    /// Returns true if both strings have the same bytes. `==` compares by canonical equivalence instead.
-    func hasBytes(of other: String) -> Bool {
-        let (bytes, others) = (utf8, other.utf8)
-        guard bytes.count == others.count else { return false }
-        if bytes.isEmpty { return true }
-        let isSame = bytes.withContiguousStorageIfAvailable { bytes in
-            others.withContiguousStorageIfAvailable { others in
-                guard let start = bytes.baseAddress, let otherStart = others.baseAddress else { return false }
-                return memcmp(start, otherStart, bytes.count) == 0
-            }
-        }
-        return (isSame ?? nil) ?? bytes.elementsEqual(others)
     }
 }
 

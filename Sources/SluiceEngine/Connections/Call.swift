@@ -255,8 +255,8 @@ package final class Call: Sendable {
     }
 
     /// Fails the request, unless it has already been answered.
-    func fail(_ error: SluiceError, response: HTTPResponse? = nil) {
-        answer(.failure(error.with(request: request, response: response)))
+    func fail(_ error: SluiceError) {
+        answer(.failure(error.with(request: request)))
     }
 
     /// Cancels the request, unless it has already been answered. Removes it from its connection or from the pool first.

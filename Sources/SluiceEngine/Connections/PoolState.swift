@@ -165,11 +165,6 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return connect(id, at: now) ? .dial : .waiting
     }
 
-    /// Removes a request that has no connection. Returns nil if it has one or has ended.
-    package mutating func remove(_ call: Call, at now: MonotonicTime) -> [Action]? {
-        remove(call, at: now, isLate: false)
-    }
-
     /// Removes a request that waits.
     ///
     /// - Parameters:
@@ -177,7 +172,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     ///   - now: The current time.
     ///   - isLate: True if its time is up.
     /// - Returns: What to do, or nil if the request does not wait.
-    private mutating func remove(_ call: Call, at now: MonotonicTime, isLate: Bool) -> [Action]? {
+    package mutating func remove(_ call: Call, at now: MonotonicTime, isLate: Bool = false) -> [Action]? {
         let id = ObjectIdentifier(call)
         guard let pending = takePending(id) else { return nil }
         var actions: [Action] = []

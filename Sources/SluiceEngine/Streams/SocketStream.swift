@@ -184,16 +184,4 @@ struct AcknowledgementWait {
     /// True if all awaited bytes had been acknowledged at the last check.
     fileprivate var isOver = false
 }
-
-/// An error number of the system: the underlying error of a failed connection attempt.
-package struct SystemError: DescribedError, Sendable, Hashable {
-    /// The value of `errno`.
-    package let number: Int32
-
-    /// The message of the system.
-    package var description: String { String(cString: strerror(number)) }
-
-    /// The message in lower case, for the middle of a sentence.
-    var message: String { description.lowercased() }
-}
 #endif

@@ -1,4 +1,5 @@
 import SluiceFoundation
+import SluiceLibc
 
 /// An error of the library.
 ///
@@ -209,4 +210,20 @@ package protocol DescribedError: LocalizedError, CustomStringConvertible {}
 extension DescribedError {
     /// The ``description``, as `localizedDescription`.
     public var errorDescription: String? { description }
+}
+
+/// An error number of the system.
+package struct SystemError: DescribedError, Sendable, Hashable {
+    /// The value of `errno`.
+    package let number: Int32
+
+    package init(number: Int32) {
+        self.number = number
+    }
+
+    /// The message of the system.
+    package var description: String { String(cString: strerror(number)) }
+
+    /// The message in lower case, for the middle of a sentence.
+    package var message: String { description.lowercased() }
 }

@@ -1,3 +1,5 @@
+import SluiceLibc
+
 /// The name of a header field. Comparison ignores case (RFC 9110 §5.1).
 public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The name as written, which is also how it is sent.
@@ -98,7 +100,18 @@ extension String {
     /// Returns true if the other text has the same bytes.
     ///
     /// The operator `==` normalizes texts that are not ASCII. For a run of combining characters, that takes quadratic time.
-    package func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    package func hasBytes(of other: String) -> Bool {
+        let (bytes, others) = (utf8, other.utf8)
+        guard bytes.count == others.count else { return false }
+        if bytes.isEmpty { return true }
+        let isSame = bytes.withContiguousStorageIfAvailable { bytes in
+            others.withContiguousStorageIfAvailable { others in
+                guard let start = bytes.baseAddress, let otherStart = others.baseAddress else { return false }
+                return memcmp(start, otherStart, bytes.count) == 0
+            }
+        }
+        return (isSame ?? nil) ?? bytes.elementsEqual(others)
+    }
 }
 
 extension UInt8 {
@@ -115,6 +128,9 @@ extension UInt8 {
 
     /// True for `A`…`Z` and `a`…`z`.
     @inlinable package var isLetter: Bool { (self | 0x20).isLowercaseLetter }
+
+    /// True if the byte may occur in a scheme (RFC 3986 §3.1).
+    var isSchemeCharacter: Bool { isLetter || isDigit || "+-.".utf8.contains(self) }
 
     /// True if the byte may occur in a token, such as a method or a field name (RFC 9110 §5.6.2).
     @inlinable package var isTokenCharacter: Bool {

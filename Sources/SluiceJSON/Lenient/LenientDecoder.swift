@@ -301,10 +301,8 @@ extension LenientDecoder {
         )
     }
 
-    func corrupted(_ description: String, under key: (any CodingKey)? = nil) -> DecodingError {
-        .dataCorrupted(
-            DecodingError.Context(codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: description)
-        )
+    func corrupted(_ description: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: description))
     }
 }
 

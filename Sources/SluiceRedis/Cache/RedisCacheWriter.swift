@@ -82,12 +82,6 @@ actor RedisCacheWriter: CacheWriter {
 }
 
 extension SluiceError {
-    fileprivate static let writerIsFinished = SluiceError(
-        .cacheFailed,
-        "The cache entry is already complete. No more bytes can be written to it.",
-        step: .cache
-    )
-
     fileprivate static let tooManyPieces = SluiceError(
         .cacheFailed,
         "The entry is too large for the cache on Redis.",

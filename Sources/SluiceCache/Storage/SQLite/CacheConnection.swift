@@ -126,7 +126,7 @@ struct CacheConnection: Sendable {
         lockTimeout: Int
     ) throws(SQLiteFailure) -> SQLiteConnection {
         var lock: FileLock?
-        do throws(SystemFailure) {
+        do throws(SystemError) {
             lock = try files.lock(busyTimeout: lockTimeout)
         } catch {
             // If the lock cannot be taken because the location is read-only, no process can replace the file either.

@@ -55,10 +55,10 @@ extension CacheDatabase {
 
     private func openFile() throws(SluiceError) -> (SQLiteConnection, SQLiteConnection.Access) {
         let error = files.makeDirectory()
-        guard error == 0 else { throw unavailable("its folder could not be created: \(SystemFailure(number: error))") }
+        guard error == 0 else { throw unavailable("its folder could not be created: \(SystemError(number: error))") }
         if let exposure = files.exposure { throw unavailable(exposure) }
         let lock: FileLock
-        do throws(SystemFailure) {
+        do throws(SystemError) {
             lock = try files.lock(busyTimeout: tuning.busyTimeout)
         } catch {
             // If the lock cannot be created, the file cannot be written either.
@@ -72,7 +72,7 @@ extension CacheDatabase {
         for _ in 0..<Self.attempts {
             let error = files.makeDatabase()
             guard error == 0 else {
-                throw unavailable("its file could not be created: \(SystemFailure(number: error))")
+                throw unavailable("its file could not be created: \(SystemError(number: error))")
             }
             let opened: (connection: SQLiteConnection, verdict: CacheSchema.Verdict)?
             do throws(SQLiteFailure) {
@@ -191,7 +191,7 @@ extension CacheDatabase {
         forget(opened, &state)
         return Result { () throws(SluiceError) in
             let lock: FileLock
-            do throws(SystemFailure) {
+            do throws(SystemError) {
                 lock = try files.lock(busyTimeout: tuning.busyTimeout)
             } catch {
                 let error = unavailable("\(failure), and the file could not be moved: \(error)", failure)
@@ -226,7 +226,7 @@ extension CacheDatabase {
     func setAside(as failure: SQLiteFailure, with lock: FileLock) throws(SluiceError) {
         let (path, error) = files.setAside(with: lock)
         guard error == 0 else {
-            throw unavailable("\(failure), and the file could not be moved: \(SystemFailure(number: error))", failure)
+            throw unavailable("\(failure), and the file could not be moved: \(SystemError(number: error))", failure)
         }
         onEvent(.databaseMoved(URL(filePath: path), reason: failure.message))
     }
@@ -386,7 +386,7 @@ struct CacheFiles: Sendable {
     /// - Parameter busyTimeout: The maximum time to wait, in milliseconds.
     /// - Returns: The lock.
     /// - Throws: An error if the lock cannot be taken in time.
-    func lock(busyTimeout: Int) throws(SystemFailure) -> FileLock {
+    func lock(busyTimeout: Int) throws(SystemError) -> FileLock {
         var waited = 0
         while true {
             switch FileLock.attempt("\(directory)/\(name).lock") {
@@ -394,8 +394,8 @@ struct CacheFiles: Sendable {
             case .busy where waited < busyTimeout:
                 waited += 1
                 usleep(1000)
-            case .busy: throw SystemFailure(number: EWOULDBLOCK)
-            case .failed(let error): throw SystemFailure(number: error)
+            case .busy: throw SystemError(number: EWOULDBLOCK)
+            case .failed(let error): throw SystemError(number: error)
             }
         }
     }
@@ -418,11 +418,4 @@ struct FileAccess: Sendable, Hashable {
         if owner != user, owner != 0 { return .owned }
         return mode & (S_IWGRP | S_IWOTH) != 0 ? .writable : nil
     }
-}
-
-/// An `errno` value.
-struct SystemFailure: Error, Hashable, CustomStringConvertible {
-    let number: Int32
-
-    var description: String { String(cString: strerror(number)) }
 }

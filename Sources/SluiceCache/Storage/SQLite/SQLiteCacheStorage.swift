@@ -328,7 +328,8 @@ extension SQLiteCacheWriter.State {
 }
 
 extension SluiceError {
-    fileprivate static let writerIsFinished = SluiceError(
+    /// The error of a writer that receives bytes after its entry is complete.
+    package static let writerIsFinished = SluiceError(
         .cacheFailed,
         "The cache entry is already complete. No more bytes can be written to it.",
         step: .cache
