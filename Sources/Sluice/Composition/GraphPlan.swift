@@ -26,12 +26,12 @@ struct GraphPlan: Sendable {
     /// - Throws: A failure with all defects of the steps.
     init(_ steps: [Step]) throws(GraphFailure) {
         var positions: [String: Int] = Dictionary(minimumCapacity: steps.count)
-        var defects: [GraphDefect] = []
+        var defects: [String] = []
         for (position, step) in steps.enumerated() {
             if positions[step.name] == nil {
                 positions[step.name] = position
             } else {
-                defects.append(.duplicate(step.name))
+                defects.append("More than one step is named “\(step.name)”.")
             }
         }
         var needs: [[Int]] = []
@@ -42,10 +42,15 @@ struct GraphPlan: Sendable {
             found.reserveCapacity(step.needs.count)
             for need in step.needs {
                 guard let other = positions[need.name] else {
-                    defects.append(.missing(need.name, for: step.name))
+                    defects.append("The step “\(step.name)” depends on “\(need.name)”, which is not in the graph.")
                     continue
                 }
-                if steps[other].output != need.type { defects.append(.mismatch(step.name, need, steps[other].output)) }
+                let type = steps[other].output
+                if type != need.type {
+                    defects.append(
+                        "The step “\(step.name)” expects \(need.type) from “\(need.name)”, which gives \(type)."
+                    )
+                }
                 found.append(other)
                 dependents[other].append(position)
             }
@@ -60,7 +65,10 @@ struct GraphPlan: Sendable {
             isOrdered[position] = true
             frontier.finish(position)
         }
-        defects += cycles(among: isOrdered).map { cycle in .cycle(cycle.map { steps[$0].name }) }
+        defects += cycles(among: isOrdered).map { cycle in
+            let path = cycle.map { "“\(steps[$0].name)”" }.joined(separator: " → ")
+            return "Steps depend on each other in a cycle: \(path)."
+        }
         if !defects.isEmpty { throw GraphFailure(defects) }
     }
 

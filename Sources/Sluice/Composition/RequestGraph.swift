@@ -299,23 +299,20 @@ public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible, D
     /// The error that the step threw: the request's error model, or the error of its closure. A ``SluiceError`` if no
     /// step failed.
     public let error: any Error
-    /// The reasons why the graph could not run.
-    let graphDefects: [GraphDefect]
+    /// The defects of the graph, each a sentence that names the steps; empty if a step failed.
+    public let defects: [String]
 
     init(step: String? = nil, _ error: any Error) {
         self.step = step
         self.error = error
-        graphDefects = []
+        defects = []
     }
 
-    init(_ defects: [GraphDefect]) {
+    init(_ defects: [String]) {
         step = nil
-        graphDefects = defects
-        error = SluiceError(.invalidGraph, defects.map(\.description).joined(separator: " "), step: .building)
+        self.defects = defects
+        error = SluiceError(.invalidGraph, defects.joined(separator: " "), step: .building)
     }
-
-    /// The defects of the graph, each a sentence that names the steps; empty if a step failed.
-    public var defects: [String] { graphDefects.map(\.description) }
 
     /// True if the error is a cancellation: a ``SluiceError``, an ``APIError``, or a `CancellationError`.
     public var isCancellation: Bool {
@@ -330,53 +327,6 @@ public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible, D
     public var description: String {
         guard let step else { return "\(error)" }
         return "The step “\(step)” failed: \(error)"
-    }
-}
-
-/// A defect of a ``RequestGraph`` that prevents it from running.
-struct GraphDefect: Sendable, Hashable {
-    enum Kind: Sendable {
-        /// Two steps have the same name.
-        case duplicateName
-        /// A step depends on a step that was not added.
-        case missingStep
-        /// A step expects a value of another type than its dependency gives.
-        case mismatchedType
-        /// Steps depend on each other in a cycle.
-        case cycle
-    }
-
-    let kind: Kind
-    /// The names of the steps. For a missing step: its name, then the step that needs it. For a mismatch: the dependent
-    /// step, then its dependency. For a cycle: all steps in order, each before its dependency, with the first repeated
-    /// at the end.
-    let steps: [String]
-    /// A sentence that names the steps.
-    let description: String
-
-    static func duplicate(_ name: String) -> GraphDefect {
-        GraphDefect(kind: .duplicateName, steps: [name], description: "More than one step is named “\(name)”.")
-    }
-
-    static func missing(_ name: String, for dependent: String) -> GraphDefect {
-        GraphDefect(
-            kind: .missingStep,
-            steps: [name, dependent],
-            description: "The step “\(dependent)” depends on “\(name)”, which is not in the graph."
-        )
-    }
-
-    static func mismatch(_ name: String, _ need: GraphPlan.Need, _ type: GraphType) -> GraphDefect {
-        GraphDefect(
-            kind: .mismatchedType,
-            steps: [name, need.name],
-            description: "The step “\(name)” expects \(need.type) from “\(need.name)”, which gives \(type)."
-        )
-    }
-
-    static func cycle(_ names: [String]) -> GraphDefect {
-        let path = names.map { "“\($0)”" }.joined(separator: " → ")
-        return GraphDefect(kind: .cycle, steps: names, description: "Steps depend on each other in a cycle: \(path).")
     }
 }
 
