@@ -75,12 +75,12 @@ struct AsynchronousDriver: Sendable {
             if case .success = driver.outcome, driver.machine.next == .decide, call.isOverdue { return driver.outcome }
         }
         let outcome = await pipeline.within(call) { [driver] in
-            guard claim.take() else { return .failure(.cancelled) }
+            guard !claim.exchange(true) else { return .failure(.cancelled) }
             var driver = driver
             await driver.run(until: .end)
             return driver.outcome
         }
-        if machine.next == .admit, claim.take() {
+        if machine.next == .admit, !claim.exchange(true) {
             // The other driver may have obtained permits.
             driver.outcome = outcome
             driver.machine.skipToRelease()
@@ -276,15 +276,5 @@ extension Pipeline {
             return driver.outcome
         }
         return call.finalOutcome(after: outcome)
-    }
-}
-
-extension Locked<Bool> {
-    /// Sets the value to true. Returns true if it was false.
-    fileprivate func take() -> Bool {
-        withLock { value in
-            defer { value = true }
-            return !value
-        }
     }
 }

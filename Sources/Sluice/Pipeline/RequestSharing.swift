@@ -423,10 +423,7 @@ final class BoundedWait: Sendable {
 
     @discardableResult
     private func finish(with callOutcome: CallOutcome) -> Bool {
-        let before = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
+        let before = state.exchange(State())
         before.timer?.cancel()
         before.completion?(callOutcome)
         return before.completion != nil

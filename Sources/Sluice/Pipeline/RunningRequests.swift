@@ -263,10 +263,7 @@ final class RunningStream: CancellableRequest {
 
     /// Records the end of the stream. Has no effect after the first call.
     func end() {
-        let last = stage.withLock { stage in
-            defer { stage = .over }
-            return stage
-        }
+        let last = stage.exchange(.over)
         // Released outside the lock, because releasing a body calls the transport.
         withExtendedLifetime(last) {}
         if case .over = last { return }

@@ -220,10 +220,7 @@ final class StreamSink: ResponseSink {
 
     /// Takes the body of the last response, or the error if its body was dropped.
     func result() -> (body: ResponseBody?, refusal: SluiceError?) {
-        stored.withLock { stored in
-            defer { stored = (nil, nil) }
-            return stored
-        }
+        stored.exchange((nil, nil))
     }
 
     func adapt(_ request: inout HTTPRequest) {

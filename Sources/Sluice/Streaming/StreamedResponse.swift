@@ -149,11 +149,7 @@ final class StreamedBody: Sendable {
 
     /// Returns a chunk without the second half of a line ending that a loop has read.
     private func withoutHalfLineEnding(_ chunk: Data) -> Data {
-        let skips = skipsLineFeed.withLock { skips in
-            defer { skips = false }
-            return skips
-        }
-        return skips && chunk.first == 10 ? Data(chunk.dropFirst()) : chunk
+        skipsLineFeed.exchange(false) && chunk.first == 10 ? Data(chunk.dropFirst()) : chunk
     }
 
     /// Returns the next chunk, or nil at the end.
@@ -161,11 +157,7 @@ final class StreamedBody: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
         do {
             if let data = body.whole?.data {
-                let wasRead = isRead.withLock { isRead in
-                    defer { isRead = true }
-                    return isRead
-                }
-                if !wasRead, !data.isEmpty { return data }
+                if !isRead.exchange(true), !data.isEmpty { return data }
             } else {
                 var chunks = body.makeChunkIterator()
                 while let chunk = try await chunks.next(isolation: actor) {

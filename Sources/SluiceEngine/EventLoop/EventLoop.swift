@@ -104,10 +104,7 @@ enum LoopShutdown {
     }
 
     private static func halt() {
-        let loops = running.withLock { loops in
-            defer { loops = [] }
-            return loops
-        }
+        let loops = running.exchange([])
         let done = DispatchSemaphore(value: 0)
         for loop in loops { loop.halt(done) }
         let deadline = DispatchTime.now() + .seconds(1)

@@ -180,17 +180,10 @@ extension RequestBody.Stream {
     where Chunks.Element: Sequence<UInt8> {
         let isOpened = isReplayable ? nil : Locked(false)
         self.init {
-            if let isOpened, isOpened.withLock({ $0.exchange(true) }) { return { throw SluiceError.alreadyRead } }
+            if let isOpened, isOpened.exchange(true) { return { throw SluiceError.alreadyRead } }
             var iterator = chunks.makeAsyncIterator()
             return { try await iterator.next().map { $0 as? Data ?? Data($0) } }
         }
-    }
-}
-
-extension Bool {
-    fileprivate mutating func exchange(_ value: Bool) -> Bool {
-        defer { self = value }
-        return self
     }
 }
 

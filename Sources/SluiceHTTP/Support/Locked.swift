@@ -78,6 +78,15 @@ public struct _Locked<Value>: @unchecked Sendable {
         return body(&value.pointee)
     }
 
+    /// Replaces the value and returns the previous one.
+    @inlinable
+    public func exchange(_ value: Value) -> Value where Value: Sendable {
+        withLock { current in
+            defer { current = value }
+            return current
+        }
+    }
+
     /// Synchronizes this thread with all earlier holders of the lock, so that it sees their writes.
     ///
     /// A continuation synchronizes memory itself, but the thread sanitizer does not see it if the continuation was
