@@ -288,7 +288,14 @@ final class Pipeline: Sendable {
         isShared: Bool = false,
         _ completion: @escaping @Sendable (CallOutcome) -> Void
     ) -> SingleFlight<CallOutcome>.Stop {
-        let completion = request.method.isSafe ? completion : invalidatingTransfers(after: completion)
+        // An unsafe request may change data on the server, so later requests do not join the transfers in progress at its end.
+        let completion =
+            request.method.isSafe
+            ? completion
+            : { @Sendable [transfers] callOutcome in
+                transfers.removeAll()
+                completion(callOutcome)
+            }
         let stub = stub(of: draft)
         let transport: (any CallbackTransport)? = stub ?? callbackTransport
         let timeouts = timeouts(of: draft, request)
@@ -315,17 +322,6 @@ final class Pipeline: Sendable {
         let task = startedTask { [self] in completion(CallOutcome(await outcome(of: call), call)) }
         if isShared { return call.recordingStop { task.cancel() } }
         return { task.cancel() }
-    }
-
-    /// Returns a completion that also prevents later requests from joining the transfers in progress, because an unsafe
-    /// request may have changed data on the server.
-    private func invalidatingTransfers(
-        after completion: @escaping @Sendable (CallOutcome) -> Void
-    ) -> @Sendable (CallOutcome) -> Void {
-        { [transfers] callOutcome in
-            transfers.removeAll()
-            completion(callOutcome)
-        }
     }
 
     /// Runs steps 1 to 6 for a request whose response body is not collected in memory.

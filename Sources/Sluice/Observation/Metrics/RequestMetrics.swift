@@ -47,10 +47,8 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
     /// Counts an event.
     public func observe(_ event: RequestEvent, of request: ObservedRequest) {
         switch event {
-        case .finished(.success(let response)):
-            ledger.withLock { $0.finish(request, response) }
-        case .finished(.failure(let error)):
-            ledger.withLock { $0.finish(request, error) }
+        case .finished(let outcome):
+            ledger.withLock { $0.finish(request, outcome) }
         case .retrying:
             ledger.withLock { $0.retry(request) }
         case .hedging:
@@ -375,17 +373,13 @@ struct MetricsLedger {
         self.since = since
     }
 
-    mutating func finish(_ request: ObservedRequest, _ response: ServerResponse) {
+    mutating func finish(_ request: ObservedRequest, _ outcome: Result<ServerResponse, SluiceError>) {
         let account = account(of: request)
         end(request)
-        accounts[account].finish(after: request.elapsed.nanoseconds, response)
-        endGates(request, account)
-    }
-
-    mutating func finish(_ request: ObservedRequest, _ error: SluiceError) {
-        let account = account(of: request)
-        end(request)
-        accounts[account].finish(after: request.elapsed.nanoseconds, error)
+        switch outcome {
+        case .success(let response): accounts[account].finish(after: request.elapsed.nanoseconds, response)
+        case .failure(let error): accounts[account].finish(after: request.elapsed.nanoseconds, error)
+        }
         endGates(request, account)
     }
 
