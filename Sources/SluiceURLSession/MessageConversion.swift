@@ -124,6 +124,7 @@ extension URLRequest {
             return nil
         }
         #if canImport(FoundationNetworking)
+        if credentials.methods == .basic { return nil }
         throw SluiceError(
             .unsupported,
             "Foundation on Linux cannot answer authentication challenges. Use SocketTransport, or only Basic.",

@@ -432,7 +432,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Handles the loss of the connection: sends requests again if possible, and fails the others.
-    ///
     /// The error is nil if the server has closed the connection. After a protocol error, requests that were written are not sent again.
     private func connectionLost(
         _ state: inout State,
@@ -442,8 +441,10 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ now: MonotonicTime
     ) {
         retire(&state, &effects)
-        // Otherwise, the rest is written when the connection closes.
-        if state.isBlocked { state.session.recordUnsent(state.output.count) }
+        // What the socket does not accept now is never written.
+        if !state.isBlocked, state.writeFailure == nil { state.stream.writeAtOnce(&state.output) }
+        state.isBlocked = !state.output.isEmpty
+        state.session.recordUnsent(state.output.count)
         for stream in state.session.activeStreams {
             stream.isClosed = true
             // The whole response has been received, and only waits to be decoded.
@@ -536,7 +537,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Sets the timer to the earlier deadline of the connection and of one stream, unless it fires before them anyway.
-    ///
     /// Deadlines of streams usually move to a later time, so the other streams are only checked when the timer fires.
     private func setTimer(
         for stream: HTTP2Stream?,

@@ -322,7 +322,7 @@ package struct AuthenticationCredentials: Sendable, Hashable {
     package let user: String
     package let password: String
     package let methods: ChallengeCredentials.Methods
-    /// False if the credentials only answer challenges.
+    /// False if the credentials only answer challenges. Does not distinguish credentials, which have the same protection spaces.
     package let isPreemptive: Bool
 
     package init(
@@ -337,6 +337,10 @@ package struct AuthenticationCredentials: Sendable, Hashable {
         self.password = password
         self.methods = methods
         self.isPreemptive = isPreemptive
+    }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.target == rhs.target && lhs.user == rhs.user && lhs.password == rhs.password && lhs.methods == rhs.methods
     }
 
     /// Creates the credentials for a server, or returns nil if no origin is set.

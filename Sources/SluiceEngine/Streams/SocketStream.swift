@@ -62,6 +62,11 @@ package struct SocketStream {
         if events & ends != 0 { hasHungUp = true }
     }
 
+    /// Removes from the output what the socket accepts at once.
+    mutating func writeAtOnce(_ output: inout OutputQueue) {
+        if !output.isEmpty, case .bytes(let count) = write(output) { output.consume(count) }
+    }
+
     /// Writes as many bytes as the socket accepts.
     package mutating func write(_ output: OutputQueue) -> IOResult {
         if let tls {

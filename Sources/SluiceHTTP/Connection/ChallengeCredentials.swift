@@ -102,7 +102,7 @@ public struct ChallengeCredentials: Sendable, Hashable {
         return ChallengeCredentials(Storage(user, storage.password, methods, origin, isPreemptive: false))
     }
 
-    /// Returns true if all properties are equal.
+    /// Returns true if user, password, methods and origin are equal.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.storage === rhs.storage
             || lhs.user == rhs.user && lhs.storage.password == rhs.storage.password && lhs.methods == rhs.methods

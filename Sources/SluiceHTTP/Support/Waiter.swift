@@ -78,7 +78,7 @@ extension Locked {
 }
 
 extension Result {
-    /// Returns the result of asynchronous work, which runs on the actor of the caller. The standard library has no such function.
+    /// Returns the result of asynchronous work, without leaving the actor of the caller. The standard library has no such function.
     package nonisolated(nonsending) static func of(
         _ work: () async throws(Failure) -> Success
     ) async -> Result {
