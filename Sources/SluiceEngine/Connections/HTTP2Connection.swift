@@ -441,7 +441,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ now: MonotonicTime
     ) {
         retire(&state, &effects)
-        // What the socket does not accept now is never written.
+        // Bytes that the socket does not accept now are never written.
         if !state.isBlocked, state.writeFailure == nil { state.stream.writeAtOnce(&state.output) }
         state.isBlocked = !state.output.isEmpty
         state.session.recordUnsent(state.output.count)
