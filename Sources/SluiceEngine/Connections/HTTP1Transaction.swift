@@ -79,14 +79,14 @@ final class HTTP1Transaction: Transaction {
                 guard let chunk else { return }
                 if isChunked { output.append { RequestWriter.appendChunkHead(count, to: &$0) } }
                 output.append(chunk)
-                if isChunked { output.append { $0.append(text: RequestWriter.chunkEnd) } }
+                if isChunked { output.append { $0.append(ascii: RequestWriter.chunkEnd) } }
                 countSent(count)
             case .wait:
                 awaitsBody = true
                 lastActivity = now
                 return
             case .end:
-                if isChunked { output.append { $0.append(text: RequestWriter.lastChunk) } }
+                if isChunked { output.append { $0.append(ascii: RequestWriter.lastChunk) } }
                 sending = .sent
                 return
             case .failed:

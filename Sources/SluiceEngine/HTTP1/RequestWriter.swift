@@ -50,7 +50,7 @@ package enum RequestWriter {
             request.method.rawValue.utf8.count + request.path.utf8.count + request.authority.utf8.count
             + request.headers.byteCount + added.byteCount + (codings?.utf8CodeUnitCount ?? 0) + 128
         buffer.reserveCapacity(buffer.count + size)
-        buffer.append(string: request.method.rawValue)
+        buffer.append(text: request.method.rawValue)
         buffer.append(UInt8(ascii: " "))
         var proxyAuthorization: String?
         var omitsProxyAuthorization = true
@@ -59,18 +59,18 @@ package enum RequestWriter {
             omitsProxyAuthorization = authorization != nil
             appendAbsoluteTarget(of: request, to: &buffer)
         } else {
-            buffer.append(string: request.path)
+            buffer.append(text: request.path)
         }
-        buffer.append(text: " HTTP/1.1\r\n")
+        buffer.append(ascii: " HTTP/1.1\r\n")
         if !request.headers.contains(.host) {
-            buffer.append(text: "Host: ")
+            buffer.append(ascii: "Host: ")
             buffer.append(hostOf: request)
-            buffer.append(text: "\r\n")
+            buffer.append(ascii: "\r\n")
         }
         if let proxyAuthorization {
-            buffer.append(text: "Proxy-Authorization: ")
-            buffer.append(string: proxyAuthorization)
-            buffer.append(text: "\r\n")
+            buffer.append(ascii: "Proxy-Authorization: ")
+            buffer.append(text: proxyAuthorization)
+            buffer.append(ascii: "\r\n")
         }
         let present = appendFields(
             of: request.headers,
@@ -81,31 +81,31 @@ package enum RequestWriter {
         if !added.isEmpty {
             _ = appendFields(of: added, omitsExpect: omitsExpect, omitsProxyAuthorization: false, to: &buffer)
         }
-        if !present.hasAccept { buffer.append(text: "Accept: */*\r\n") }
+        if !present.hasAccept { buffer.append(ascii: "Accept: */*\r\n") }
         if let codings, !present.hasAcceptEncoding {
-            buffer.append(text: "Accept-Encoding: ")
-            buffer.append(text: codings)
-            buffer.append(text: "\r\n")
+            buffer.append(ascii: "Accept-Encoding: ")
+            buffer.append(ascii: codings)
+            buffer.append(ascii: "\r\n")
         }
         switch framing {
         case .chunked:
-            buffer.append(text: "Transfer-Encoding: chunked\r\n")
+            buffer.append(ascii: "Transfer-Encoding: chunked\r\n")
         case .length(let count):
-            buffer.append(text: "Content-Length: ")
+            buffer.append(ascii: "Content-Length: ")
             buffer.append(number: UInt64(clamping: count), radix: 10)
-            buffer.append(text: "\r\n")
+            buffer.append(ascii: "\r\n")
         case .none:
-            if request.method.announcesNoContent { buffer.append(text: "Content-Length: 0\r\n") }
+            if request.method.announcesNoContent { buffer.append(ascii: "Content-Length: 0\r\n") }
         }
-        buffer.append(text: "\r\n")
+        buffer.append(ascii: "\r\n")
     }
 
     /// Appends the absolute form of the request target (RFC 9112 §3.2.2).
     package static func appendAbsoluteTarget(of request: HTTPRequest, to buffer: inout [UInt8]) {
-        buffer.append(string: request.scheme)
-        buffer.append(text: "://")
+        buffer.append(text: request.scheme)
+        buffer.append(ascii: "://")
         buffer.append(hostOf: request)
-        buffer.append(string: request.path)
+        buffer.append(text: request.path)
     }
 
     /// Returns the fields of a head that ``appendHead(of:target:framing:codings:omitsExpect:adding:to:)`` has written.
@@ -128,7 +128,7 @@ package enum RequestWriter {
     package static func appendChunkHead(_ count: Int, to buffer: inout [UInt8]) {
         guard count > 0 else { return }
         buffer.append(number: UInt64(count), radix: 16)
-        buffer.append(text: "\r\n")
+        buffer.append(ascii: "\r\n")
     }
 
     /// Appends the fields that the request controls, directly from their buffer.
@@ -158,7 +158,7 @@ package enum RequestWriter {
                 }
                 let end = line.isValueEmpty ? line.offset + line.nameLength + 1 : line.end
                 buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[line.offset..<end]))
-                buffer.append(text: "\r\n")
+                buffer.append(ascii: "\r\n")
             }
         }
         return (hasAccept, hasAcceptEncoding)
@@ -166,15 +166,10 @@ package enum RequestWriter {
 }
 
 extension [UInt8] {
+    /// Has another label than the function for strings, because a literal would prefer that one.
     @inline(__always)
-    mutating func append(text: StaticString) {
+    mutating func append(ascii text: StaticString) {
         append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    /// Has another label than the function for static strings, because a literal would prefer this one.
-    fileprivate mutating func append(string: String) {
-        var string = string
-        string.withUTF8 { append(contentsOf: $0) }
     }
 
     /// Appends the host and port of a request without the default port of the scheme, and without the zone of an IPv6

@@ -78,11 +78,13 @@ final class ChangeFeed: Sendable {
             of: CacheInvalidation.self,
             bufferingPolicy: .bufferingNewest(Self.bufferSize)
         )
-        let isOver = state.withLock { state in
-            state.subscriber?.finish()
+        let (previous, isOver) = state.withLock { state in
+            let previous = state.subscriber
             state.subscriber = continuation
-            return state.isClosed
+            return (previous, state.isClosed)
         }
+        // Outside the lock, because a task that is being cancelled may wait for it under a lock that its resumption needs.
+        previous?.finish()
         if isOver { continuation.finish() }
         begin()
         return stream

@@ -96,7 +96,12 @@ public final class StubTransport: Sendable {
 
     /// Removes all rules and recorded requests.
     public func reset() {
-        state.withLock { $0 = State(generation: $0.generation + 1) }
+        // The closures of the rules are released outside the lock.
+        _ = state.withLock { state in
+            let previous = state
+            state = State(generation: previous.generation + 1)
+            return previous
+        }
     }
 
     private func add(_ rule: Rule) {
