@@ -206,7 +206,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         setTimer(for: nil, &state, &effects, now: thread.now)
     }
 
-    // MARK: Writing
+    // MARK: Writing and reading
 
     private func push(_ state: inout State, limit: Int, now: MonotonicTime, _ effects: inout HTTP2Effects) {
         var left = limit
@@ -236,8 +236,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             }
         }
     }
-
-    // MARK: Reading
 
     private func pull(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
         let now = thread.now
@@ -593,7 +591,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 }
                 perform(effects, on: nil)
             },
-            onAbandon: { [self] in abandon(call) }
+            onAbandon: { [self] in abandon(call) },
+            schedule: { [registration] resume in registration.loop.post { _ in resume() } }
         )
     }
 }

@@ -32,6 +32,7 @@ package final class ResponsePipe: Sendable {
     private let highWater: Int
     private let onDemand: @Sendable () -> Void
     private let onAbandon: @Sendable () -> Void
+    private let schedule: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
 
     /// Creates a pipe.
     ///
@@ -40,10 +41,18 @@ package final class ResponsePipe: Sendable {
     ///   - onDemand: Called on the reader's thread when a paused writer may continue, or when the buffer is empty after
     ///     ``awaitDrain()``.
     ///   - onAbandon: Called when the reader leaves before the end.
-    package init(highWater: Int, onDemand: @escaping @Sendable () -> Void, onAbandon: @escaping @Sendable () -> Void) {
+    ///   - schedule: Runs a closure that resumes the reader, after the writer has released its locks. The reader may run
+    ///     on the thread that resumes it. Nil for a writer that holds no lock that `onDemand` takes.
+    package init(
+        highWater: Int,
+        onDemand: @escaping @Sendable () -> Void,
+        onAbandon: @escaping @Sendable () -> Void,
+        schedule: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil
+    ) {
         self.highWater = max(1, highWater)
         self.onDemand = onDemand
         self.onAbandon = onAbandon
+        self.schedule = schedule
     }
 
     /// Appends a chunk. Returns true if the writer should pause.
@@ -57,7 +66,13 @@ package final class ResponsePipe: Sendable {
             if state.bytes >= highWater { state.isWriterPaused = true }
             return (nil, state.isWriterPaused)
         }
-        waiter?.resume(returning: .success([chunk]))
+        if let waiter {
+            if let schedule {
+                schedule { waiter.resume(returning: .success([chunk])) }
+            } else {
+                waiter.resume(returning: .success([chunk]))
+            }
+        }
         return pause
     }
 

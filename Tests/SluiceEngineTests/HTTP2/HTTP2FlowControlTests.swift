@@ -200,6 +200,28 @@ extension EngineTests {
             #expect(try await task.value == 24 << 20)
         }
 
+        /// The reader runs on the thread that resumes it, and asks for more at once.
+        @Test(.timeLimit(.minutes(1))) func readerMayRunOnTheLoop() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let server = try ScriptedHTTP2Server(acknowledges: false) { peer, frame in
+                    if frame.kind == .headers { peer.head(frame.stream) }
+                }
+                let transport = SocketTransport()
+                let response = try await transport.send(server.request(), context: .http2())
+                let peer = try await server.peer()
+                let start = ContinuousClock.now
+                try await waitUntil("100 ms are over") { ContinuousClock.now - start > .milliseconds(100) }
+                peer.send(HTTP2Frame(.settings, flags: HTTP2Frame.Flag.ack))
+                let task = Task(executorPreference: InlineExecutor()) { try await response.body.collect().count }
+                try await peer.body(1, count: 24 << 20, ends: false)
+                try await peer.synchronize()
+                peer.data(1, [], ends: true)
+                let count = try await task.value
+                try #require(count == 24 << 20)
+                exit(7)
+            }
+        }
+
         @Test func slowReaderReceivesTheWholeBody() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.head(frame.stream) }

@@ -22,6 +22,13 @@ final class ManualExecutor: TaskExecutor {
     }
 }
 
+/// Runs each job on the thread that makes it ready.
+final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
+
 /// A ``ManualExecutor`` that blocks the threads that make jobs ready while it is closed.
 final class BlockingExecutor: TaskExecutor {
     private let jobs = ManualExecutor()
