@@ -254,7 +254,8 @@ extension EngineTests {
                 if frame.endsStream { peer.answer(frame.stream, "ok") }
             }
             defer { resumes.signal() }
-            let transport = SocketTransport()
+            // The server answers no PING while it does not read.
+            let transport = SocketTransport { $0.pingInterval = .seconds(600) }
             _ = try await transport.exchange(server.request(), .http2())
             let request = server.request("/upload", method: .put, body: .data(Data(count: 16 << 20)))
             let upload = Task { await transport.result(of: request, .http2()) }
