@@ -352,6 +352,7 @@ final class RetryTests: XCTestCase {
         constraint.set(false)
         clock.advance(by: .milliseconds(250))
         try await waitUntil("the second attempt waits") { constraint.satisfactions == 2 }
+        await clock.waitForSleepers(1, within: .milliseconds(4750))
         clock.advance(by: .milliseconds(4740))
         let isEarly = await TaskRace.isDone(request)
         XCTAssertFalse(isEarly)
