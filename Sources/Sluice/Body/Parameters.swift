@@ -94,8 +94,11 @@ public struct Parameters: Sendable {
 
     /// Returns a value with its type as a parameter.
     private static func encodable(_ value: Any, _ nilValues: NilValues, path: String) throws(SluiceError) -> Value {
-        let optional = value as? any OptionalValue
-        guard let value = optional == nil ? value : optional?.wrapped else { return nil }
+        var value = value
+        if let optional = value as? any OptionalValue {
+            guard let wrapped = optional.wrapped else { return nil }
+            value = wrapped
+        }
         switch "\(type(of: value))" {
         case "NSNull": return JSON.null
         // A boolean of JSONSerialization can be cast to a number, and its numbers 0 and 1 to a boolean.

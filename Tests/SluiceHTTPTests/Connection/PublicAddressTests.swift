@@ -1,7 +1,7 @@
 import SluiceHTTP
 import Testing
 
-@Suite struct AddressPurposeTests {
+@Suite struct PublicAddressTests {
     private struct Block: Sendable {
         let network: IPNetwork
         let isPublic: Bool
@@ -29,8 +29,7 @@ import Testing
     /// Returns true if the narrowest block is public.
     private static func expected(_ address: IPAddress) -> Bool {
         blocks.filter { $0.network.contains(address) }.max { $0.network.prefixLength < $1.network.prefixLength }?
-            .isPublic
-            ?? address.isIPv4
+            .isPublic ?? address.isIPv4
     }
 
     @Test func everyBlockOfTheRegistryIsParsed() {
