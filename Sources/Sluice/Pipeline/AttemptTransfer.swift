@@ -119,14 +119,15 @@ struct AttemptTransfer: Sendable {
         return (try? redirects.next(after: head, to: request, visited: [])) ?? nil != nil
     }
 
-    /// Returns the response of a redirect that is followed. Its body is kept if it has already arrived, and is drained
-    /// otherwise.
+    /// Returns the response of a redirect that is followed. Its body is kept if it has already arrived and is not
+    /// encoded, and is drained otherwise.
     func redirectResponse(_ response: TransportResponse, to request: HTTPRequest) -> ServerResponse {
         response.body.drain()
+        let isEncoded = !transfer.decodesRedirects && response.head.headers.contains(.contentEncoding)
         return ServerResponse(
             request: request,
             head: response.head,
-            body: response.body.whole?.data ?? Data(),
+            body: isEncoded ? Data() : response.body.whole?.data ?? Data(),
             metrics: response.body.metrics ?? TransferMetrics()
         )
     }

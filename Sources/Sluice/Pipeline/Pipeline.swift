@@ -373,6 +373,10 @@ final class Pipeline: Sendable {
         let isCacheable = stub == nil && (sink?.isCacheable != false || !request.method.isSafe)
         let steps = steps.adding(draft.options.steps)
         transfer.recordsRequest = steps.recordsRequests
+        let cache = isCacheable ? cache(for: draft) : nil
+        // A later request that follows no redirects may receive a stored one.
+        let redirects = draft.options.redirects ?? configuration.redirects
+        transfer.decodesRedirects = cache != nil || !redirects.discardsBodies
         return Call(
             request,
             stub != nil && stubMode(of: draft).skipsGates ? draft.skippingAllGates : draft,
@@ -380,7 +384,7 @@ final class Pipeline: Sendable {
             steps,
             by: APIClient(pipeline: self),
             on: stub ?? configuration.transport,
-            cache: isCacheable ? cache(for: draft) : nil,
+            cache: cache,
             into: sink
         )
     }

@@ -56,8 +56,6 @@ public struct RedirectPolicy: Sendable {
 }
 
 extension RedirectPolicy {
-    /// The redirect statuses of the Fetch Standard.
-    private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
     /// Headers that hold secrets or refer to the original origin.
     static let boundToOrigin = HTTPHeaderName.credentialFields + [.host, .origin, .referer]
     /// The request-body-header names of the Fetch Standard, the content-specific fields of RFC 9110, and the fields
@@ -66,6 +64,9 @@ extension RedirectPolicy {
         .contentEncoding, "Content-Language", "Content-Location", .contentType, .contentLength, .transferEncoding,
         .expect, "Digest", "Content-Digest", "Repr-Digest", "Content-MD5", "Content-Range", "Last-Modified",
     ]
+
+    /// True if each redirect is followed or fails the request, so that no caller receives its body.
+    var discardsBodies: Bool { limit > 0 && decide == nil }
 
     /// Returns the request that a redirect leads to.
     ///
@@ -84,8 +85,9 @@ extension RedirectPolicy {
         secretHeaders: [HTTPHeaderName] = [],
         keepsCookies: Bool = false
     ) throws(SluiceError) -> HTTPRequest? {
-        guard limit > 0, RedirectPolicy.statuses.contains(head.status.rawValue) else { return nil }
-        guard let location = head.headers.fieldValues(for: .location).first?.uriText else { return nil }
+        guard limit > 0, head.isRedirect, let location = head.headers.fieldValues(for: .location).first?.uriText else {
+            return nil
+        }
         let refusal = Refusal(request: request, head: head)
         var next = try resolve(location, against: request, refusal)
         if visited.count > limit {

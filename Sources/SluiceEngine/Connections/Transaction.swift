@@ -248,7 +248,7 @@ class Transaction {
         }
         // A part of an encoded body cannot be decoded.
         guard call.pool.configuration.decompressesResponses, hasBody, head.status != 206,
-            head.headers.contains(.contentEncoding)
+            head.headers.contains(.contentEncoding), call.context.decodesRedirects || !head.isRedirect
         else { return nil }
         switch ContentDecoder.plan(for: head.headers) {
         case .identity, .unknown: return nil

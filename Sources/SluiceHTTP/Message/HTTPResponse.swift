@@ -13,6 +13,14 @@ public struct HTTPResponse: Sendable {
         self.headers = headers
         self.version = version
     }
+
+    /// True if the response has a `Location` and one of the redirect statuses of the Fetch Standard.
+    package var isRedirect: Bool {
+        switch status.rawValue {
+        case 301, 302, 303, 307, 308: headers.contains(.location)
+        default: false
+        }
+    }
 }
 
 /// A version of HTTP.

@@ -25,6 +25,8 @@ public struct TransferContext: Sendable {
     @usableFromInline package var recordsRequest = false
     /// False if the request must not be sent again although its method is idempotent.
     @usableFromInline package var isRepeatable = true
+    /// False if the body of a redirect need not be decoded, because the caller follows every ``HTTPResponse/isRedirect``.
+    @usableFromInline package var decodesRedirects = true
 
     // Inlined, because an initializer of another module copies such a large value when it returns.
     /// Creates a context.

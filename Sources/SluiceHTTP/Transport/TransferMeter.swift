@@ -79,7 +79,7 @@ public struct TransferMeter: Sendable {
             state.download.set(total: nil)
             return (state.attempt, state.isWatched ? state.woken(.upload) + state.woken(.download) : [])
         }
-        for waiter in waiters { waiter.resume() }
+        TransferMeter.resume(waiters)
         return Reporter(meter: self, number: number)
     }
 
@@ -113,7 +113,16 @@ public struct TransferMeter: Sendable {
             state[direction].speed.record(count, at: state.clock.now)
             return state.woken(direction)
         }
-        for waiter in waiters { waiter.resume() }
+        TransferMeter.resume(waiters)
+    }
+
+    /// Resumes listeners in a task, because a transport may report while it holds a lock. On an executor that runs jobs at
+    /// once, a listener would otherwise run under that lock.
+    private static func resume(_ waiters: [Waiter<Void>]) {
+        if waiters.isEmpty { return }
+        Task.detached {
+            for waiter in waiters { waiter.resume() }
+        }
     }
 }
 

@@ -45,6 +45,35 @@ final class TransferMeterTests: XCTestCase {
         XCTAssertEqual(value?.completed, 1000)
     }
 
+    /// A transport may report while it holds a lock that the listener's next request needs.
+    func testListenerDoesNotRunOnTheReportingThread() async {
+        let (meter, progress) = meter()
+        let reporter = meter.begin(uploading: 0)
+        let (values, count) = AsyncStream.makeStream(of: Bool.self)
+        let reporting = Locked(pthread_t?.none)
+        let listener = Task(executorPreference: InlineExecutor()) {
+            var iterator = progress.makeAsyncIterator()
+            while await iterator.next() != nil {
+                count.yield(reporting.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false })
+            }
+        }
+        var isOnReportingThread = values.makeAsyncIterator()
+        let first = await isOnReportingThread.next()
+        XCTAssertEqual(first, false)
+        clock.advance(by: .seconds(1))
+        let end = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            reporting.withLock { $0 = pthread_self() }
+            // The listener may not wait yet.
+            while end.wait(timeout: .now() + .milliseconds(1)) == .timedOut { reporter.received(1) }
+        }
+        let second = await isOnReportingThread.next()
+        XCTAssertEqual(second, false)
+        end.signal()
+        meter.end()
+        await listener.value
+    }
+
     func testAtMostTwentyValuesPerSecond() async {
         let (meter, progress) = meter()
         let reporter = meter.begin(uploading: 0)
@@ -149,5 +178,12 @@ final class TransferMeterTests: XCTestCase {
         let second = await listener.next()
         XCTAssertEqual(second?.bytesPerSecond, 500)
         XCTAssertEqual(second?.timeLeft, .milliseconds(1500))
+    }
+}
+
+/// Runs each job on the thread that makes it ready.
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
 }

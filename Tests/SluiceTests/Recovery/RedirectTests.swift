@@ -216,6 +216,30 @@ final class RedirectTests: XCTestCase {
         }
     }
 
+    func testDecodesBodyOnlyOfRedirectsThatMayBeReturned() async throws {
+        let server = try LoopbackServer()
+        let damaged = "Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\nno gzip.."
+        server.on("/old", .raw("HTTP/1.1 301 Moved Permanently\r\nLocation: /end\r\n\(damaged)", thenClose: false))
+        server.on("/choice", .raw("HTTP/1.1 301 Moved Permanently\r\n\(damaged)", thenClose: false))
+        server.on("/end", .text("end"))
+        let client = APIClient(baseURL: server.url)
+        let observer = RedirectObserver()
+        let observed = APIClient(baseURL: server.url) { $0.observers = [observer] }
+        let text = try await observed.string.get("old").sender().value
+        XCTAssertEqual(text, "end")
+        await eventually { !observer.bodies.read.isEmpty }
+        XCTAssertEqual(observer.bodies.read, [Data()])
+        // The connection is kept, because no decoder has failed.
+        XCTAssertEqual(server.connections, 1)
+        for request in [
+            client.data.get("choice"), client.data.get("old").redirects(.none),
+            client.data.get("old").redirects(RedirectPolicy { _ in .stop }),
+        ] {
+            let response = await request.sender().response
+            XCTAssertEqual(response.failure?.code, .invalidResponse)
+        }
+    }
+
     func testCachesRedirectWithItsWholeBody() async throws {
         let server = try LoopbackServer()
         let head =
@@ -229,5 +253,14 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(kept.status, .movedPermanently)
         XCTAssertEqual(kept.body, Data("moved".utf8))
         XCTAssertEqual(server.requests.filter { $0.path == "/old" }.count, 1)
+    }
+}
+
+private final class RedirectObserver: RequestObserver {
+    let bodies = Shared([Data]())
+
+    func observe(_ event: RequestEvent, of request: ObservedRequest) {
+        guard case .redirected(let response, _) = event else { return }
+        bodies.change { $0.append(response.body) }
     }
 }
