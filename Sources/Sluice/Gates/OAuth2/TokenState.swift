@@ -325,7 +325,7 @@ extension TokenState {
             }
             return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
         }
-        guard window.isOpen(at: moment.now) else {
+        guard window.isOpen(at: moment.now) || !isUsable(at: moment.date) && window.allowsTrial(at: moment.now) else {
             let limit = "\(rules.limit.count) times in \(rules.limit.interval)"
             return fail(OAuth2Error(.tooManyRefreshes, limit, underlyingError: lastFailure), at: moment.date)
         }
@@ -387,6 +387,7 @@ extension TokenState {
     /// Handles the result of a request for a token.
     mutating func received(_ result: Result<OAuth2.Token, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id), let stage = work?.stage else { return .stop }
+        window.record(result)
         switch result {
         case .failure(let error):
             guard case .refreshing(let token) = stage, error.code == .invalidGrant else {
@@ -501,8 +502,13 @@ extension TokenState {
 
 /// The times of recent requests for tokens, and the limit on them.
 struct RefreshWindow: Sendable {
+    /// The time between the requests beyond the limit, while the server is not available.
+    private static let outagePause = Duration.seconds(2)
+
     let limit: OAuth2.RefreshLimit
     private var times: [ContinuousClock.Instant] = []
+    /// True if the last request has shown that the server is not available. Its failures are no loop of refused tokens.
+    private var isOutage = false
 
     init(_ limit: OAuth2.RefreshLimit) {
         self.limit = limit
@@ -511,6 +517,20 @@ struct RefreshWindow: Sendable {
     /// True if the limit allows another request.
     func isOpen(at now: ContinuousClock.Instant) -> Bool {
         times.count { isWithin($0, now) } < max(1, limit.count)
+    }
+
+    /// True if a request beyond the limit may find out if the server is available again.
+    func allowsTrial(at now: ContinuousClock.Instant) -> Bool {
+        isOutage && times.last.map { $0.duration(to: now) >= Self.outagePause } ?? true
+    }
+
+    /// Records the result of a request that has been added.
+    mutating func record(_ result: Result<OAuth2.Token, OAuth2Error>) {
+        if case .failure(let error) = result {
+            isOutage = error.code == .unreachable || error.status.map { $0.isServerError || $0 == .tooManyRequests } ?? false
+        } else {
+            isOutage = false
+        }
     }
 
     mutating func add(_ now: ContinuousClock.Instant) {

@@ -190,6 +190,32 @@ import Testing
         #expect(scenario.ask() == "refused: tooManyRefreshes")
     }
 
+    @Test(arguments: [
+        OAuth2Error(.unreachable), OAuth2Error(.invalidResponse, status: .serviceUnavailable),
+        OAuth2Error(.invalidResponse, status: .tooManyRequests),
+    ])
+    func asksUnavailableServerEveryTwoSecondsBeyondTheLimit(_ error: OAuth2Error) {
+        var scenario = Scenario(limit: .init(count: 2, per: .seconds(30)))
+        _ = scenario.ask()
+        #expect(scenario.loaded(nil) == "request")
+        _ = scenario.fails(error)
+        #expect(scenario.ask() == "request")
+        _ = scenario.fails(error)
+        for seconds in [2.0, 4, 6] {
+            scenario.seconds = seconds - 0.1
+            #expect(scenario.ask() == "refused: tooManyRefreshes")
+            scenario.seconds = seconds
+            #expect(scenario.ask() == "request")
+            _ = scenario.fails(error)
+        }
+        scenario.seconds = 8
+        #expect(scenario.ask() == "request")
+        // The server is back, and the limit applies again.
+        _ = scenario.fails(.invalidClient)
+        scenario.seconds = 10
+        #expect(scenario.ask() == "refused: tooManyRefreshes")
+    }
+
     @Test func keepsLastTokenWhenRefreshLimitIsReached() {
         var scenario = Scenario(limit: .init(count: 3, per: .seconds(30)))
         _ = scenario.ask()

@@ -75,8 +75,9 @@ struct TokenScenario {
     mutating func received(_ token: Token) -> String {
         text(state.received(.success(token), work: work, at: moment))
     }
-    mutating func fails(_ code: OAuth2Error.Code) -> String {
-        text(state.received(.failure(OAuth2Error(code)), work: work, at: moment))
+    mutating func fails(_ code: OAuth2Error.Code) -> String { fails(OAuth2Error(code)) }
+    mutating func fails(_ error: OAuth2Error) -> String {
+        text(state.received(.failure(error), work: work, at: moment))
     }
     mutating func saved() -> String { text(state.saved(.success(()), work: work, at: moment)) }
     mutating func saveFails(_ cause: (any Error)? = nil) -> String {
