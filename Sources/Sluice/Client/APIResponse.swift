@@ -102,7 +102,7 @@ extension APIResponse {
         let failure = RequestFailure(
             error: error,
             body: response?.body ?? Data(),
-            decoder: request.errorDecoder ?? configuration.errorDecoder,
+            decoder: request.errorDecoder ?? configuration.errorDecoder ?? configuration.modelDecoder,
             envelope: envelope
         )
         let outcome =

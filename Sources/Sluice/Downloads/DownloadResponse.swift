@@ -68,7 +68,7 @@ extension DownloadResponse {
         let failure = RequestFailure(
             error: named,
             body: response?.body ?? Data(),
-            decoder: request.errorDecoder ?? configuration.errorDecoder,
+            decoder: request.errorDecoder ?? configuration.errorDecoder ?? configuration.modelDecoder,
             envelope: request.draft.modelLocation.envelope(orOf: configuration.envelope),
             fileURL: file?.url
         )

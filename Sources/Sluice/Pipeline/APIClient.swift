@@ -179,8 +179,8 @@ extension APIClient {
         public var modelDecoder: any DataDecoder = JSONDecoder()
         /// The envelope that the API wraps its models in; nil, the default, for none.
         public var envelope: Envelope?
-        /// The decoder of the bodies of failed responses.
-        public var errorDecoder: any DataDecoder = JSONDecoder()
+        /// The decoder of the bodies of failed responses; nil, the default, for `modelDecoder`.
+        public var errorDecoder: (any DataDecoder)?
         /// The encoder of JSON bodies.
         public var encoder = JSONEncoder()
         /// The encoder of queries and forms.
@@ -208,7 +208,8 @@ extension APIClient {
         public var requestInterceptors: [any RequestInterceptor] = []
         /// The interceptors that can change an outcome before the caller gets it, in this order.
         public var responseInterceptors: [any ResponseInterceptor] = []
-        /// The rules for sending failed requests again; no retries by default.
+        /// The rules for sending failed requests again; no retries by default. Setting a rule, such as `retry.statuses`, allows
+        /// up to two.
         public var retry = RetryPolicy.none
         /// The limit on all retries of the client, so that retries do not overload a server in trouble.
         public var retryBudget = RetryBudget()

@@ -11,25 +11,40 @@ import SluiceHTTP
 /// are sent with an `Idempotency-Key`, such as that of ``IdempotencyKey``. ``ModifiableRequest/idempotent(_:)``
 /// overrides these rules. The body must be replayable. Every attempt passes the gates and the interceptors again.
 public struct RetryPolicy: Sendable {
-    /// The maximum number of attempts, including the first; 3 by default.
-    public var maximumAttempts: Int
+    /// The maximum number of attempts, including the first; 3 by default. For ``none`` it is 1, and becomes 3 when another rule
+    /// than `attemptTimeout` is set first.
+    public var maximumAttempts: Int {
+        didSet { isNone = false }
+    }
     /// The time after the start of a request in which it may be retried, 60 seconds by default; nil for no limit but
     /// its total time-out. For a download it counts from the last bytes received that no earlier attempt had received.
-    public var maximumElapsedTime: Duration? = .seconds(60)
+    public var maximumElapsedTime: Duration? = .seconds(60) {
+        didSet { allowRetries() }
+    }
     /// The delays between attempts, unless the server requests another one; ``Backoff/exponential`` by default.
-    public var backoff = Backoff.exponential
+    public var backoff = Backoff.exponential {
+        didSet { allowRetries() }
+    }
     /// The longest `Retry-After` (RFC 9110 §10.2.3) that is accepted; 30 seconds by default. A longer one ends the
     /// request with the response.
-    public var maximumRetryAfter = Duration.seconds(30)
+    public var maximumRetryAfter = Duration.seconds(30) {
+        didSet { allowRetries() }
+    }
     /// The statuses to retry; ``transientStatuses`` by default.
     public var statuses: Set<HTTPStatus> {
         get { ownStatuses ?? Self.transientStatuses }
-        set { ownStatuses = newValue }
+        set {
+            ownStatuses = newValue
+            allowRetries()
+        }
     }
     /// The error codes to retry; ``transientCodes`` by default.
     public var codes: Set<SluiceError.Code> {
         get { ownCodes ?? Self.transientCodes }
-        set { ownCodes = newValue }
+        set {
+            ownCodes = newValue
+            allowRetries()
+        }
     }
     /// The time limit of each attempt after its gates and interceptors, connecting included, and for streams and downloads up to the head of
     /// the response; nil, the default, for no limit but the total.
@@ -37,11 +52,15 @@ public struct RetryPolicy: Sendable {
     /// Returns true if an outcome should be retried; nil, the default, applies the other rules. Called for the outcome of each attempt
     /// but the last of ``maximumAttempts``, except for cancellations, responses from the cache, and requests whose body can be sent only
     /// once or whose total time is up. It is called for requests that must not be sent twice as well, but these are not retried.
-    public var shouldRetry: (@Sendable (RetryProposal) -> Bool)?
+    public var shouldRetry: (@Sendable (RetryProposal) -> Bool)? {
+        didSet { allowRetries() }
+    }
 
     /// Nil for the transient ones. Their sets need not be created for a client without retries.
     private var ownStatuses: Set<HTTPStatus>?
     private var ownCodes: Set<SluiceError.Code>?
+    /// True for ``none`` until the number of attempts is set.
+    private var isNone = false
 
     /// Creates a policy.
     ///
@@ -68,18 +87,24 @@ public struct RetryPolicy: Sendable {
         self.maximumElapsedTime = maximumElapsedTime
         self.backoff = backoff
         self.maximumRetryAfter = maximumRetryAfter
-        self.statuses = statuses
-        self.codes = codes
+        ownStatuses = statuses
+        ownCodes = codes
         self.attemptTimeout = attemptTimeout
         self.shouldRetry = shouldRetry
     }
 
-    private init(attempts: Int) {
-        maximumAttempts = attempts
+    private init(isNone: Bool) {
+        maximumAttempts = 1
+        self.isNone = isNone
+    }
+
+    /// Rules for retries have no effect without retries, so that setting one allows them.
+    private mutating func allowRetries() {
+        if isNone { maximumAttempts = 3 }
     }
 
     /// No retries.
-    public static let none = RetryPolicy(attempts: 1)
+    public static let none = RetryPolicy(isNone: true)
     /// Up to two retries within a minute, after at most half a second and one second, unless the server requests
     /// another delay.
     public static let standard = RetryPolicy()

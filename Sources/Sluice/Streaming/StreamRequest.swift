@@ -183,7 +183,7 @@ extension StreamRequest {
         let failure = RequestFailure(
             error: failure.error.withoutReplacedResponse.naming(draft, of: client),
             body: failure.error.replacedResponse?.body ?? failure.body,
-            decoder: errorDecoder ?? configuration.errorDecoder,
+            decoder: errorDecoder ?? configuration.errorDecoder ?? configuration.modelDecoder,
             envelope: draft.modelLocation.envelope(orOf: configuration.envelope)
         )
         return errorSerializer?(failure) ?? ErrorModel(failure)

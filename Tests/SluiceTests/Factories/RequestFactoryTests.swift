@@ -109,10 +109,19 @@ final class RequestFactoryTests: XCTestCase {
         server.on("/x", .json(#"{"reason_text":"no"}"#, status: .forbidden))
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let request: APIRequest<User, TypedAPIError<Refusal>> = APIClient(baseURL: server.url)
-            .codable(errorDecoder: decoder).get("x")
-        let error = await request.sender().result.failure
-        XCTAssertEqual(error?.errorBody?.reasonText, "no")
+        let snake = APIClient(baseURL: server.url) { $0.modelDecoder = decoder }
+        let strict = APIClient(baseURL: server.url) {
+            $0.modelDecoder = decoder
+            $0.errorDecoder = JSONDecoder()
+        }
+        for (factory, text) in [
+            (APIClient(baseURL: server.url).codable(errorDecoder: decoder), "no"), (snake.codable, "no"),
+            (strict.codable, nil),
+        ] {
+            let request: APIRequest<User, TypedAPIError<Refusal>> = factory.get("x")
+            let error = await request.sender().result.failure
+            XCTAssertEqual(error?.errorBody?.reasonText, text)
+        }
     }
 
     func testAllFactoriesCreateTheSameRequest() throws {

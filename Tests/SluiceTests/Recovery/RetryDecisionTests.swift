@@ -19,6 +19,26 @@ import Testing
         #expect(policy.statuses == [.badGateway] && policy.codes.isEmpty)
     }
 
+    @Test(arguments: [
+        { $0.statuses = [.badGateway] }, { $0.codes = [.connectionLost] }, { $0.backoff = .constant(.zero) },
+        { $0.maximumElapsedTime = nil }, { $0.maximumRetryAfter = .seconds(1) }, { $0.shouldRetry = { _ in true } },
+    ] as [@Sendable (inout RetryPolicy) -> Void])
+    func ruleForRetriesAllowsThem(_ set: @Sendable (inout RetryPolicy) -> Void) {
+        var policy = RetryPolicy.none
+        set(&policy)
+        #expect(policy.maximumAttempts == 3)
+        policy = .none
+        policy.maximumAttempts = 1
+        set(&policy)
+        #expect(policy.maximumAttempts == 1)
+        policy = .none
+        policy.attemptTimeout = .seconds(1)
+        #expect(policy.maximumAttempts == 1)
+        policy = RetryPolicy(maximumAttempts: 5)
+        set(&policy)
+        #expect(policy.maximumAttempts == 5)
+    }
+
     @Test func proxyThatMayRecoverIsTriedAgain() {
         struct Cause: LastingCause {
             let isLasting: Bool
