@@ -279,7 +279,7 @@ package final class Dial: LoopHandler {
             case .attempt(let index, let address):
                 // Many addresses that do not answer must not take the descriptors of other hosts.
                 let mayAbandon = descriptors.isExceeded && withState { $0.postponed.isEmpty }
-                if mayAbandon, let old = withState({ $0.race?.abandonOldest() }) { close(old, on: thread) }
+                if mayAbandon, let old = withState({ $0.race?.abandonOldest(at: .now) }) { close(old, on: thread) }
                 if !attempt(index, .address(address), on: thread) { return }
             case .wait(let time):
                 let (registration, isPostponed) = withState { ($0.registration, !$0.postponed.isEmpty) }
@@ -313,8 +313,9 @@ package final class Dial: LoopHandler {
     private func attempt(_ index: Int, _ target: Target, on thread: LoopThread) -> Bool {
         let descriptor = descriptors.socket(target.family)
         guard descriptor >= 0 else {
-            if errno == EMFILE || errno == ENFILE { return postpone(index, target, on: thread) }
-            attemptFailed(index, errno, on: thread)
+            let error = errno
+            if error == EMFILE || error == ENFILE { return postpone(index, target, after: error, on: thread) }
+            attemptFailed(index, error, on: thread)
             return true
         }
         if target.family != AF_UNIX {
@@ -327,7 +328,7 @@ package final class Dial: LoopHandler {
             descriptors.close(descriptor)
             if error == EAGAIN {
                 // The backlog of a unix-domain socket is full.
-                return postpone(index, target, on: thread)
+                return postpone(index, target, after: error, on: thread)
             }
             attemptFailed(index, error, on: thread)
             return true
@@ -350,12 +351,10 @@ package final class Dial: LoopHandler {
     }
 
     /// Repeats an attempt later. Returns false.
-    private func postpone(_ index: Int, _ target: Target, on thread: LoopThread) -> Bool {
+    private func postpone(_ index: Int, _ target: Target, after error: Int32, on thread: LoopThread) -> Bool {
+        failure.withLock { $0 = SystemError(number: error) }
         let registration = withState { $0.registration } ?? thread.register(self)
-        withState { state in
-            state.registration = registration
-            state.postponed.append((index, target))
-        }
+        withState { ($0.registration, $0.postponed) = (registration, $0.postponed + [(index, target)]) }
         thread.setTimer(registration, at: .now + Dial.postponement)
         return false
     }

@@ -21,7 +21,7 @@ package final class Engine: Sendable {
     package static let requestedLoops = Atomic(0)
 
     /// True in a process that was forked after its parent started the engine. The sockets belong to the parent.
-    static var isForked: Bool { LoopShutdown.isForked }
+    package static var isForked: Bool { LoopShutdown.isForked }
 
     package static let unavailable = SluiceError(
         .internalFailure,

@@ -24,10 +24,12 @@ package struct AddressRace: Sendable {
 
     /// The minimum delay (RFC 8305 §5).
     private static var minimumDelay: Duration { .milliseconds(10) }
+    /// The age from which an attempt may be abandoned. A server that is far away may take nearly as long to answer.
+    private static var abandonedAge: Duration { .seconds(1) }
 
     private let addresses: [SocketAddress]
     private let delay: Duration
-    private var started = 0
+    private var starts: [MonotonicTime] = []
     /// The time of the next attempt, if no failure moves it forward.
     private var nextAttempt: MonotonicTime?
     /// The attempts that have neither failed nor been abandoned, in the order of their start.
@@ -49,7 +51,7 @@ package struct AddressRace: Sendable {
 
     /// True once an attempt has connected or all attempts have failed.
     package var isOver: Bool {
-        winner != nil || !connected.isEmpty || (started == addresses.count && open.isEmpty)
+        winner != nil || !connected.isEmpty || (starts.count == addresses.count && open.isEmpty)
     }
 
     /// The attempts that have been started and have neither failed nor been abandoned.
@@ -63,12 +65,13 @@ package struct AddressRace: Sendable {
             defer { open = [first] }
             return .won(first, abandon: open.filter { $0 != first })
         }
-        if started == addresses.count { return open.isEmpty ? .failed : .wait(until: .distantFuture) }
+        let index = starts.count
+        if index == addresses.count { return open.isEmpty ? .failed : .wait(until: .distantFuture) }
         if let nextAttempt, nextAttempt > now { return .wait(until: nextAttempt) }
-        defer { started += 1 }
-        open.append(started)
+        starts.append(now)
+        open.append(index)
         nextAttempt = now + delay
-        return .attempt(started, addresses[started])
+        return .attempt(index, addresses[index])
     }
 
     /// Records a failed attempt, whose connection the caller closes. The next attempt starts at once.
@@ -79,9 +82,11 @@ package struct AddressRace: Sendable {
         nextAttempt = now
     }
 
-    /// Abandons the oldest of the attempts before the last, and returns it; nil if there is none.
-    package mutating func abandonOldest() -> Int? {
-        guard winner == nil, connected.isEmpty, open.count > 1 else { return nil }
+    /// Abandons the oldest of the attempts before the last, and returns it; nil if there is none that has run for a second.
+    package mutating func abandonOldest(at now: MonotonicTime) -> Int? {
+        guard winner == nil, connected.isEmpty, open.count > 1, let oldest = open.first,
+            now.since(starts[oldest]) >= AddressRace.abandonedAge
+        else { return nil }
         return open.removeFirst()
     }
 

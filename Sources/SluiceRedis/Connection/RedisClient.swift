@@ -40,7 +40,8 @@ public final class RedisClient: Sendable {
 
     /// The router, or the error for which it could not be created, which is tried again.
     private var router: Result<RedisRouter, RedisError> {
-        if let router = created.load() { return .success(router) }
+        // The threads of a router that the parent of a forked process has created do not exist here.
+        if !Engine.isForked, let router = created.load() { return .success(router) }
         return Engine.available.mapError { .unavailable(server, $0) }
             .flatMap { engine in Result { () throws(RedisError) in try RedisRouter(server, of: engine) } }
             .map { new in

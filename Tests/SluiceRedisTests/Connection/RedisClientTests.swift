@@ -2,6 +2,7 @@
 import Foundation
 import SluiceHTTP
 import SluiceRedis
+import SluiceTesting
 import Testing
 
 /// The client with a real server.
@@ -26,6 +27,38 @@ struct RedisClientTests {
         _ = try await client.send(RedisCommand("SET", "large", large))
         #expect(try await client.send(RedisCommand("GET", "large")) == .bytes(large))
         await #expect(throws: RedisError.self) { try await client.send(RedisCommand("LPUSH", "a", 1)) }
+    }
+
+    /// The threads of the parent's connections do not exist in the child.
+    @Test func commandOfAForkedProcessFails() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            guard let symbol = dlsym(nil, "fork") else { exit(1) }
+            let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+            let redis = try RedisProcess()
+            let client = RedisClient(redis.server)
+            _ = try await client.send(RedisCommand("PING"))
+            let child = fork()
+            if child == 0 {
+                // This is the only thread of the process. A command that waits would never continue.
+                do {
+                    _ = try await client.send(RedisCommand("PING"))
+                    _exit(1)
+                } catch {
+                    _exit((error as? RedisError)?.code == .unavailable ? 9 : 2)
+                }
+            }
+            var status: Int32 = 0
+            do {
+                try await waitUntil("the child has ended") { waitpid(child, &status, WNOHANG) == child }
+            } catch {
+                kill(child, SIGKILL)
+                throw error
+            }
+            try #require(status == 9 << 8)
+            _ = try await client.send(RedisCommand("PING"))
+            redis.kill()
+            exit(7)
+        }
     }
 
     @Test func databaseAndNameAreThoseOfTheServer() async throws {
