@@ -30,6 +30,8 @@ struct Circuit: Sendable {
     /// The number of state changes so far.
     private(set) var generation = 0
     private var timesOpened = 0
+    /// The time at which trials closed the circuit last; nil if they never have.
+    private var closedAt: Instant?
     /// The time of the last trial while the circuit is half-open.
     private var lastTrial: Instant
     private var admitted = 0
@@ -54,11 +56,11 @@ struct Circuit: Sendable {
         }
     }
 
-    /// True if the circuit is not needed any longer: closed, without running requests and outcomes, or open until a time
-    /// before the given one, or half-open without a trial since then.
+    /// True if the circuit is not needed any longer: closed before the given time, without running requests and outcomes,
+    /// or open until a time before the given one, or half-open without a trial since then.
     func isFresh(at slice: Int64, openBefore time: Instant) -> Bool {
         switch phase {
-        case .closed: admitted == 0 && window.isOver(at: slice)
+        case .closed: admitted == 0 && window.isOver(at: slice) && (closedAt.map { $0 < time } ?? true)
         case .open(let until): admitted == 0 && until < time
         case .halfOpen: admitted == 0 && lastTrial < time
         }
@@ -106,6 +108,7 @@ struct Circuit: Sendable {
                 phase = .halfOpen(running: running - 1, succeeded: succeeded + 1)
             } else {
                 change(to: .closed)
+                closedAt = now
                 timesOpened = 0
                 window = FailureWindow(at: slice(of: now, policy))
             }
@@ -114,10 +117,13 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Opens the circuit, unless it is open.
-    mutating func open(until time: Instant) {
-        if case .open = phase { return }
-        change(to: .open(until: time))
+    /// Opens the circuit because that of another process has opened, if it is closed and trials did not close it a short
+    /// time ago: the outcomes of its own requests say more. One process whose trials keep failing, again and again, would
+    /// otherwise keep all others from the server.
+    mutating func open(for duration: Duration, now: Instant, _ policy: Policy) {
+        guard case .closed = phase else { return }
+        if let closedAt, now < closedAt + policy.maximumOpenFor { return }
+        change(to: .open(until: now + min(duration, policy.maximumOpenFor)))
     }
 
     private mutating func slice(of now: Instant, _ policy: Policy) -> Int64 {
@@ -220,15 +226,16 @@ struct Circuits: Sendable {
         return circuits.values[index].reportingChange { $0.admit(now: now, policy) }
     }
 
-    /// Opens a circuit for a time that the policy limits. Returns the new state if the state changed.
+    /// Opens a circuit that another process has opened, as ``Circuit/open(for:now:_:)`` does. Returns the new state if the
+    /// state changed.
     mutating func open(_ key: String, for duration: Duration, now: Circuit.Instant) -> CircuitBreaker.State? {
         if circuits[key] == nil {
             sweep(now)
             circuits[key] = Circuit(at: now, policy)
         }
         guard let index = circuits.index(forKey: key) else { return nil }
-        let end = now + min(duration, policy.maximumOpenFor)
-        return circuits.values[index].reportingChange { $0.open(until: end) }.1
+        let policy = policy
+        return circuits.values[index].reportingChange { $0.open(for: duration, now: now, policy) }.1
     }
 
     /// Records the outcome of a request. Returns the new state if the state changed.

@@ -202,7 +202,8 @@ extension CircuitBreaker {
         record.withLock { $0.observers.append(observer) }
     }
 
-    /// Opens a circuit that another process has opened. Does nothing if it is open.
+    /// Opens a circuit that another process has opened. Does nothing if it is open or half-open, or if its trials have
+    /// closed it within the longest time for which this breaker opens.
     ///
     /// - Parameters:
     ///   - key: The key.

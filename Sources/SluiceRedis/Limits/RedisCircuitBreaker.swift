@@ -12,6 +12,10 @@ import SluiceHTTP
 /// Each machine counts its own requests. When its circuit opens, it tells the server, for as long as the circuit stays open. The other
 /// machines look at most four times a second for each host or key, while they send requests, and open their circuits for the rest of that
 /// time. Then each machine sends trials of its own. No request waits for Redis. While Redis is unavailable, each breaker works alone.
+///
+/// A machine's own trials count more than what others say. While they run, and for the longest time for which its breaker opens, a minute
+/// by default, after they have succeeded, its circuit does not open for another machine. So a machine that alone cannot reach the server
+/// does not keep the circuits of the others open.
 public final class RedisCircuitBreaker: ImmediateGate {
     /// The times of the last looks at each key.
     struct Looks: Sendable {

@@ -105,6 +105,32 @@ struct FleetCircuitTests {
         #expect(second.state == .closed)
     }
 
+    /// Waits until machines have looked at the server this many times.
+    private func waitForLooks(_ count: Int) async throws {
+        var calls = ""
+        while !calls.contains("cmdstat_pttl:calls=\(count),") {
+            calls = try await redis.send(RedisCommand("INFO", "commandstats")).string ?? ""
+        }
+    }
+
+    @Test func sickMachineDoesNotKeepTheOthersOpen() async throws {
+        let machine = Machine(process)
+        _ = try await redis.send(RedisCommand("SET", key, "sick", "PX", 1_000_000))
+        machine.send(.ok)
+        while machine.state == .closed { await Task.yield() }
+        // Its own trial succeeds, while that of the other machine fails again and again.
+        machine.clock.advance(by: .seconds(60))
+        for look in 2...5 {
+            machine.send(.ok)
+            try await waitForLooks(look)
+            machine.clock.advance(by: .milliseconds(250))
+        }
+        #expect(machine.state == .closed)
+        machine.clock.advance(by: .seconds(60))
+        machine.send(.ok)
+        while machine.state == .closed { await Task.yield() }
+    }
+
     @Test func machinesLookAtMostFourTimesASecond() async throws {
         let machine = Machine(process)
         for _ in 0..<100 { machine.send(.ok) }
@@ -112,10 +138,7 @@ struct FleetCircuitTests {
         for _ in 0..<100 { machine.send(.ok) }
         machine.clock.advance(by: .milliseconds(1))
         for _ in 0..<100 { machine.send(.ok) }
-        var calls = ""
-        while !calls.contains("cmdstat_pttl:calls=2,") {
-            calls = try await redis.send(RedisCommand("INFO", "commandstats")).string ?? ""
-        }
+        try await waitForLooks(2)
         #expect(machine.state == .closed)
     }
 
@@ -131,10 +154,7 @@ struct FleetCircuitTests {
         let machine = Machine(process)
         _ = try await redis.send(RedisCommand("SET", key, "open"))
         machine.send(.ok)
-        var calls = ""
-        while !calls.contains("cmdstat_pttl:calls=1,") {
-            calls = try await redis.send(RedisCommand("INFO", "commandstats")).string ?? ""
-        }
+        try await waitForLooks(1)
         #expect(machine.state == .closed)
         // A time beyond the longest of the breaker is cut.
         _ = try await redis.send(RedisCommand("PEXPIRE", key, 1_000_000_000))

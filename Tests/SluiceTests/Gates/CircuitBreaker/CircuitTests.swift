@@ -245,5 +245,51 @@ import Testing
         #expect(circuit.value.state == .halfOpen)
         #expect(!circuit.value.isFresh(at: 1000, openBefore: Self.start + .seconds(600)))
         #expect(circuit.value.isFresh(at: 1000, openBefore: Self.start + .seconds(601)))
+        // Both have, and announcements of other processes are ignored for a time.
+        circuit.run("s")
+        #expect(circuit.value.state == .closed)
+        #expect(!circuit.value.isFresh(at: 1000, openBefore: Self.start + .seconds(600)))
+        #expect(circuit.value.isFresh(at: 1000, openBefore: Self.start + .seconds(601)))
+    }
+
+    // MARK: Announcements of other processes
+
+    @Test func announcementDuringTrialsIsIgnored() throws {
+        var circuits = Circuits(Self.policy(trials: 1))
+        #expect(circuits.open("a", for: .seconds(5), now: Self.start) == .open(until: Self.start + .seconds(5)))
+        let now = Self.start + .seconds(5)
+        guard case (.admitted(let trial), .halfOpen?) = circuits.admit("a", now: now) else {
+            Issue.record("There is no trial.")
+            return
+        }
+        #expect(circuits.open("a", for: .seconds(5), now: now) == nil)
+        #expect(circuits.settle("a", trial, .success, now: now) == .closed)
+    }
+
+    @Test func announcementsAreIgnoredForATimeAfterSuccessfulTrials() throws {
+        var circuits = Circuits(Self.policy(upTo: .seconds(60), trials: 1))
+        var now = Self.start
+        func send(_ classification: CircuitBreaker.Classification) {
+            guard case (.admitted(let ticket), _) = circuits.admit("a", now: now) else { return }
+            _ = circuits.settle("a", ticket, classification, now: now)
+        }
+        for _ in 0..<2 {
+            #expect(circuits.open("a", for: .seconds(5), now: now) == .open(until: now + .seconds(5)))
+            now += .seconds(5)
+            send(.success)
+            // Another process announces its failed trials.
+            for pause in [0, 5, 54] {
+                now += .seconds(pause)
+                #expect(circuits.open("a", for: .seconds(5), now: now) == nil)
+                #expect(circuits.state("a") == .closed)
+            }
+            now += .seconds(1)
+        }
+        // Its own failures still open it.
+        #expect(circuits.open("a", for: .seconds(5), now: now) != nil)
+        now += .seconds(5)
+        send(.success)
+        for _ in 0..<4 { send(.failure) }
+        #expect(circuits.state("a") == .open(until: now + .seconds(5)))
     }
 }
