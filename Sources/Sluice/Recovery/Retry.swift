@@ -34,16 +34,25 @@ struct Retry: Sendable {
     func decision(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Decision {
         guard isRetried(outcome, circumstances.attempt), mayBeRepeated(outcome, circumstances) else { return .finish }
         var delay = policy.backoff.delay(before: circumstances.attempt, random: circumstances.random)
+        var spread = Duration.zero
         if let headers = outcome.responseHead?.headers,
             let requested = RetryAfter.delay(in: headers, now: circumstances.date)
         {
             // A retry before the requested time would fail again.
             guard requested <= policy.maximumRetryAfter else { return .finish }
             delay = requested
+            spread = policy.backoff.spread(after: requested)
         }
-        if let limit = policy.maximumElapsedTime, circumstances.elapsed + delay > limit { return .finish }
-        if let left = circumstances.left, delay >= left { return .finish }
-        return .again(after: delay)
+        if let limit = policy.maximumElapsedTime {
+            guard circumstances.elapsed + delay <= limit else { return .finish }
+            spread = min(spread, limit - circumstances.elapsed - delay)
+        }
+        if let left = circumstances.left {
+            guard delay < left else { return .finish }
+            // The attempt keeps at least half of the time.
+            spread = min(spread, (left - delay) / 2)
+        }
+        return .again(after: delay + spread * Backoff.fraction(circumstances.random))
     }
 
     /// Returns true if the policy retries such an outcome. Checked first, because it is usually false.

@@ -26,7 +26,8 @@ public struct RetryPolicy: Sendable {
         didSet { allowRetries() }
     }
     /// The longest `Retry-After` (RFC 9110 §10.2.3) that is accepted; 30 seconds by default. A longer one ends the
-    /// request with the response.
+    /// request with the response. A back-off with jitter adds a random time of up to a quarter of it, and at most the
+    /// ``Backoff/limit``, so that clients that were told the same time do not return all at once.
     public var maximumRetryAfter = Duration.seconds(30) {
         didSet { allowRetries() }
     }
@@ -106,7 +107,7 @@ public struct RetryPolicy: Sendable {
     /// No retries.
     public static let none = RetryPolicy(isNone: true)
     /// Up to two retries within a minute, after at most half a second and one second, unless the server requests
-    /// another delay.
+    /// a longer or shorter delay, which is extended by up to a quarter.
     public static let standard = RetryPolicy()
 
     /// 408, 429, 500, 502, 503 and 504.
@@ -142,7 +143,7 @@ public struct Backoff: Sendable, Hashable {
     /// The upper limit of the delay.
     public var limit: Duration
     /// True to choose the delay at random between zero and the maximum ("full jitter"), so that clients that failed
-    /// together do not retry together.
+    /// together do not retry together. A `Retry-After` then gets a random addition, too.
     public var hasJitter: Bool
 
     /// Creates a back-off. Negative values count as zero.
@@ -176,8 +177,19 @@ public struct Backoff: Sendable, Hashable {
         }
         longest = min(longest, limit)
         guard hasJitter else { return .seconds(longest) }
-        return .seconds(longest * (Double(random >> 11) / 0x1p53))
+        return .seconds(longest * Self.fraction(random))
     }
+
+    /// Returns the longest time that jitter adds to a delay that the server requests.
+    func spread(after requested: Duration) -> Duration {
+        hasJitter ? min(max(.zero, requested) / 4, max(.zero, limit)) : .zero
+    }
+
+    /// Returns a number of at least 0 and less than 1.
+    ///
+    /// - Parameter random: 64 random bits.
+    /// - Returns: The number.
+    static func fraction(_ random: UInt64) -> Double { Double(random >> 11) / 0x1p53 }
 }
 
 // MARK: - Retry budget

@@ -174,14 +174,47 @@ import Testing
         #expect(decision(Self.outcome(503), Self.circumstances(left: .milliseconds(251))) != .finish)
     }
 
+    // The random number adds an eighth.
     @Test(arguments: [
-        ("7", Retry.Decision.again(after: .seconds(7))), ("0", .again(after: .zero)),
-        ("Sun, 06 Nov 1994 08:49:57 GMT", .again(after: .seconds(20))),
-        ("Sun, 06 Nov 1994 08:49:17 GMT", .again(after: .zero)), ("30", .again(after: .seconds(30))),
+        ("7", Retry.Decision.again(after: .milliseconds(7875))), ("0", .again(after: .zero)),
+        ("Sun, 06 Nov 1994 08:49:57 GMT", .again(after: .milliseconds(22_500))),
+        ("Sun, 06 Nov 1994 08:49:17 GMT", .again(after: .zero)), ("30", .again(after: .milliseconds(33_750))),
         ("31", .finish), ("99999999999999999999", .finish), ("soon", .again(after: .milliseconds(250))),
     ])
     func followsRetryAfterUpToLimit(_ value: String, _ expected: Retry.Decision) {
         #expect(decision(Self.outcome(503, ["Retry-After": value])) == expected)
+    }
+
+    @Test func retryAfterIsExtendedByARandomTime() {
+        func delay(
+            _ seconds: Int,
+            _ random: UInt64 = 1 << 63,
+            elapsed: Duration = .zero,
+            left: Duration? = nil,
+            backoff: Backoff = .exponential
+        ) -> Duration? {
+            var circumstances = Self.circumstances(elapsed: elapsed, left: left)
+            circumstances.random = random
+            let outcome = Self.outcome(503, ["Retry-After": "\(seconds)"])
+            guard case .again(let delay) = decision(outcome, circumstances, RetryPolicy(backoff: backoff)) else {
+                return nil
+            }
+            return delay
+        }
+        // Never less than requested, and up to a quarter more.
+        #expect(delay(8, 0) == .seconds(8))
+        let longest = delay(8, .max) ?? .zero
+        #expect(longest > .milliseconds(9999) && longest < .seconds(10))
+        // The time added is at most the limit of the back-off.
+        #expect(delay(8, backoff: Backoff(base: .milliseconds(1), limit: .seconds(1))) == .milliseconds(8500))
+        #expect(delay(8, backoff: Backoff(base: .milliseconds(1), limit: .seconds(-1))) == .seconds(8))
+        #expect(delay(8, backoff: .constant(.seconds(1))) == .seconds(8))
+        // The retry still begins in its time, with at least half of the rest for the attempt.
+        #expect(delay(8, elapsed: .seconds(51)) == .milliseconds(8500))
+        #expect(delay(8, elapsed: .seconds(52)) == .seconds(8))
+        #expect(delay(8, elapsed: .milliseconds(52_001)) == nil)
+        #expect(delay(8, left: .seconds(9)) == .milliseconds(8250))
+        #expect(delay(8, left: .seconds(8)) == nil)
     }
 
     @Test func closureOverridesDecision() {
