@@ -17,7 +17,9 @@ import SluiceHTTP
 /// same holds when the server says that its quota is exhausted: no requests are admitted before the quota is reset.
 /// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
 /// the same with an `X-` prefix. A request whose total time-out or ``Deadline`` ends before the pause fails at once
-/// with ``SluiceError/Code/rateLimited``.
+/// with ``SluiceError/Code/rateLimited``. After the pause, requests are sent at the rate, at first without a burst. A
+/// limit without a rate, as ``fromServer(per:maximumWaiting:maximumWait:maximumPause:named:)`` returns, sends all that
+/// wait.
 ///
 /// The token of a request that certainly did not reach the server is put back. This is the case if a later gate or an
 /// interceptor failed or was cancelled, or if no connection was made. A server that redirects has been reached. Clients
@@ -34,8 +36,8 @@ public final class RateLimit: ImmediateGate {
     /// - Parameters:
     ///   - count: The number of requests per period, at least 1.
     ///   - period: The period. With zero, only the server's limit applies.
-    ///   - burst: The number of requests that can be sent at once after a pause, at least 1. Nil,
-    ///     the default, for `count`.
+    ///   - burst: The number of requests that can be sent at once after a time without requests, at
+    ///     least 1. Nil, the default, for `count`.
     ///   - scope: The requests that share the limit; those to one host by default.
     ///   - maximumWaiting: The number of requests of one host or key that may wait before
     ///     others fail; 1,000 by default.
@@ -61,7 +63,7 @@ public final class RateLimit: ImmediateGate {
         queue = TokenQueue(name, rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
     }
 
-    /// Creates a limit without a rate. Requests wait only while the server asks for a pause.
+    /// Creates a limit without a rate. Requests wait only while the server asks for a pause, and are sent together after it.
     ///
     /// - Parameters:
     ///   - scope: The requests that share the server's limit; those to one host by default.

@@ -95,12 +95,12 @@ struct TokenBuckets<Waiter> {
         return drain(key, now: now)
     }
 
-    /// Stops the tokens of a key until a time. Removes and returns the waiters whose wait becomes too long or ends too
-    /// late.
+    /// Stops the tokens of a key until a time, after which the rate applies, without a burst. Removes and returns the
+    /// waiters whose wait becomes too long or ends too late.
     mutating func pause(_ key: String, until time: Instant, now: Instant) -> [(Waiter, Arrival)] {
         if entries[key] == nil { insert(key, now: now) { _, _ in } }
         guard let index = entries.index(forKey: key) else { return [] }
-        entries.values[index].bucket.pause(until: time)
+        entries.values[index].bucket.pause(rate, until: time, now: now)
         let bucket = entries.values[index].bucket
         var reasons: [Arrival] = []
         let leaving = entries.values[index].queue.removeAll { position, queued in
@@ -209,6 +209,8 @@ package struct TokenBucket: Sendable {
     private(set) var fullAt: ContinuousClock.Instant
     /// The time until which the server accepts no requests.
     private(set) var pausedUntil: ContinuousClock.Instant
+    /// The earliest time at which the bucket can be full, because it has at most one token at the end of a pause.
+    private var earliestFull: ContinuousClock.Instant
     /// The latest time at which the bucket was full and a token was taken.
     private var wasFullAt: ContinuousClock.Instant
 
@@ -216,12 +218,14 @@ package struct TokenBucket: Sendable {
     package init(now: ContinuousClock.Instant) {
         fullAt = now
         pausedUntil = now
+        earliestFull = now
         wasFullAt = now
     }
 
     package init(emptyAt now: ContinuousClock.Instant, _ rate: Rate) {
         fullAt = now + rate.interval * rate.burst
         pausedUntil = now
+        earliestFull = now
         wasFullAt = now
     }
 
@@ -246,12 +250,15 @@ package struct TokenBucket: Sendable {
 
     /// Puts a token back that was taken at a time. If the bucket has been full since then, it has no room for the token.
     mutating func putBack(_ rate: Rate, taken: ContinuousClock.Instant) {
-        if taken >= wasFullAt { fullAt -= rate.interval }
+        if taken >= wasFullAt { fullAt = max(fullAt - rate.interval, earliestFull) }
     }
 
-    /// Stops the tokens until a time.
-    mutating func pause(until time: ContinuousClock.Instant) {
+    /// Stops the tokens until a time, at which there is at most one: a burst would meet a server that has asked for less.
+    mutating func pause(_ rate: Rate, until time: ContinuousClock.Instant, now: ContinuousClock.Instant) {
+        guard time > now else { return }
         pausedUntil = max(pausedUntil, time)
+        earliestFull = max(earliestFull, pausedUntil + rate.depth)
+        fullAt = max(fullAt, earliestFull)
     }
 }
 

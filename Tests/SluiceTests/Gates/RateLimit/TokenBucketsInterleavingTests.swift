@@ -8,11 +8,13 @@ import Testing
     private struct Model {
         var level: Int
         var time = 0
-        var pausedUntil = 0
+        /// The time at which the bucket has at most one token, after a pause.
+        var pausedUntil: Int?
         var waiting: [Int] = []
 
         mutating func advance(to now: Int, _ interval: Int, _ burst: Int) {
             level = min(level + now - time, interval * burst)
+            if let pausedUntil { level = min(level, interval + now - pausedUntil) }
             time = now
         }
     }
@@ -38,7 +40,7 @@ import Testing
             model.advance(to: now, interval, burst)
             model.level -= interval
             if model.level < 0 { flaws.append("\(id) got a token before it was due") }
-            if now < model.pausedUntil { flaws.append("\(id) was admitted while closed") }
+            if now < model.pausedUntil ?? 0 { flaws.append("\(id) was admitted while closed") }
             if fromQueue, model.waiting.first != id { flaws.append("\(id) was not the first") }
             if fromQueue {
                 model.waiting.removeFirst()
@@ -53,7 +55,7 @@ import Testing
             for id in buckets.release(now: start + .milliseconds(now)) { admit(id, fromQueue: true) }
             for (name, var model) in models where !model.waiting.isEmpty {
                 model.advance(to: now, interval, burst)
-                if now >= model.pausedUntil, model.level >= interval {
+                if now >= model.pausedUntil ?? 0, model.level >= interval {
                     flaws.append("\(name) waits although a token is available")
                 }
             }
@@ -90,8 +92,9 @@ import Testing
             case 5:
                 guard Int.random(in: 0..<10, using: &random) == 0 else { continue }
                 let until = now + Int.random(in: 0..<200, using: &random)
+                models[name]?.advance(to: now, interval, burst)
                 let before = models[name]?.pausedUntil ?? 0
-                models[name]?.pausedUntil = max(until, before)
+                if until > now { models[name]?.pausedUntil = max(until, before) }
                 for (id, _) in buckets.pause(name, until: start + .milliseconds(until), now: instant) {
                     models[name]?.waiting.removeAll { $0 == id }
                     ended.insert(id)

@@ -126,8 +126,30 @@ import Testing
         #expect(clocked.buckets.pause("a", until: Self.start + .seconds(60), now: clocked.now).isEmpty)
         #expect(clocked.release(at: 30_000) == [])
         #expect(clocked.due() == .seconds(60))
-        #expect(clocked.release(at: 60_000) == [1, 2])
-        #expect(clocked.release(at: 60_100) == [3])
+        #expect(clocked.release(at: 60_000) == [1])
+        #expect(clocked.release(at: 60_100) == [2])
+        #expect(clocked.release(at: 60_200) == [3])
+    }
+
+    @Test func pauseIsFollowedByTheRateAndNoBurst() {
+        var clocked = ClockedBuckets(.init(10, every: .seconds(1), burst: 5))
+        #expect((1...3).map { _ in clocked.arrive() } == [.admitted, .admitted, .admitted])
+        #expect(clocked.buckets.pause("a", until: Self.start + .seconds(30), now: clocked.now).isEmpty)
+        // Neither do the tokens of requests that were not sent make up a burst.
+        for _ in 0..<3 { #expect(clocked.buckets.putBack("a", taken: Self.start, now: clocked.now) == []) }
+        for _ in 4...7 { #expect(clocked.arrive() == .waiting) }
+        #expect(clocked.due() == .seconds(30))
+        for (index, id) in (4...7).enumerated() {
+            #expect(clocked.release(at: 30_000 + 100 * index) == [id])
+            #expect(clocked.release(at: 30_099 + 100 * index) == [])
+        }
+        // Without requests the bucket fills, and a time in the past is no pause.
+        for seconds in [60, 90] {
+            clocked.now = Self.start + .seconds(seconds)
+            #expect(clocked.buckets.pause("a", until: clocked.now - .milliseconds(1), now: clocked.now).isEmpty)
+            for _ in 0..<5 { #expect(clocked.buckets.take("a", now: clocked.now) == true) }
+            #expect(clocked.buckets.take("a", now: clocked.now) == false)
+        }
     }
 
     @Test func closingKeyRefusesWaitersBeyondMaximumWait() {
