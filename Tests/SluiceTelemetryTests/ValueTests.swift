@@ -174,6 +174,24 @@ struct ValueTests {
         #expect(ledger.collect(at: 12)?.start == 5)
     }
 
+    @Test(arguments: [false, true])
+    func seriesBeginAnewAfterTheClockWasSetBack(_ isDelta: Bool) throws {
+        var ledger = DurationLedger(bounds: [1], limit: 10, isDelta: isDelta, start: 7_200_000_000_000)
+        // A step of a minute is tolerated, as if the clock had stopped. After a larger one, its time counts.
+        let expected: [(seconds: UInt64, start: UInt64, end: UInt64)] = [
+            (7140, 7200, 7200), (3600, 3600, 3600), (3660, 3600, 3660), (3720, isDelta ? 3660 : 3600, 3720),
+        ]
+        for (count, step) in expected.enumerated() {
+            ledger.record(0.5, [])
+            let collected = ledger.collect(at: step.seconds * 1_000_000_000)
+            let collection = try #require(collected)
+            #expect(collection.start == step.start * 1_000_000_000)
+            #expect(collection.end == step.end * 1_000_000_000)
+            // The counts go on, so that nothing is lost and nothing counts twice.
+            #expect(collection.series[[]]?.count == (isDelta ? 1 : UInt64(count) + 1))
+        }
+    }
+
     @Test func aDeltaThatWasNotExportedIsNotLost() throws {
         var ledger = DurationLedger(bounds: [1], limit: 10, isDelta: true, start: 5)
         ledger.record(0.5, [])

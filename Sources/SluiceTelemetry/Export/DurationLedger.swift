@@ -12,6 +12,9 @@ struct DurationLedger: Sendable {
     /// The attributes of all series beyond the limit.
     static let overflow = [Attribute("otel.metric.overflow", .bool(true))]
 
+    /// The longest step back of the clock, in nanoseconds, that is ignored.
+    private static let tolerance: UInt64 = 60_000_000_000
+
     let bounds: [Double]
     private let limit: Int
     private let isDelta: Bool
@@ -44,8 +47,12 @@ struct DurationLedger: Sendable {
     }
 
     /// Returns what was counted; nil if nothing was. A delta is removed.
+    ///
+    /// If the clock was set back, the series start again at its new time. They begin with a collection without a length, which tells the
+    /// receiver that the counts before are no growth: a reset with an unknown start, as the data model of OpenTelemetry calls it.
     mutating func collect(at time: UInt64) -> Collection? {
         if series.isEmpty { return nil }
+        if start > time, start - time > Self.tolerance { start = time }
         // Another collection may have read its time later and come first.
         let end = max(time, start)
         defer {
