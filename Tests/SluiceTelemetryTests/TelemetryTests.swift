@@ -164,6 +164,45 @@ struct TelemetryTests {
         #expect(telemetry.statistics.exportedSpans == 2)
     }
 
+    /// The collector answers one attempt with the time after which it wants the next, or none.
+    @Test(arguments: [nil, 3] as [Int?])
+    func aBatchThatFailsFiveTimesInARowIsDropped(_ requested: Int?) async throws {
+        let answered = Locked(0)
+        server.on("/v1/traces") { _ in
+            let attempt = answered.withLock { count in
+                count += 1
+                return count
+            }
+            if attempt > 5 { return .json("{}") }
+            return .status(.serviceUnavailable, headers: attempt == requested ? ["Retry-After": "30"] : [:])
+        }
+        let clock = TestClock()
+        let telemetry = collector.telemetry {
+            $0.metrics = nil
+            $0.traces?.timeout = .seconds(600)
+            $0.clock = clock
+        }
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        _ = try await client.string.get("a").sender().value
+        try await waitUntil("the spans gather") {
+            telemetry.statistics.waitingSpans == 2 && clock.pendingSleeps == [telemetry.configuration.batchDelay]
+        }
+        clock.advance(by: telemetry.configuration.batchDelay)
+        for attempt in 1...5 {
+            try await waitUntil("the export pauses") {
+                telemetry.statistics.failedExports == attempt && clock.pendingSleeps.contains { $0 <= .seconds(60) }
+            }
+            // These spans are no part of the batch that fails.
+            if attempt == 1 { _ = try await client.string.get("a").sender().value }
+            if attempt == 4 { #expect(telemetry.statistics.droppedSpans == 0) }
+            clock.advance(by: .seconds(60))
+        }
+        #expect(await telemetry.flush(within: .seconds(600)))
+        #expect(telemetry.statistics.droppedSpans == (requested == nil ? 2 : 0))
+        #expect(telemetry.statistics.exportedSpans == (requested == nil ? 2 : 4))
+        #expect(telemetry.statistics.failedExports == 5)
+    }
+
     @Test(arguments: ["/v1/traces", "/v1/metrics"])
     func flushTellsThatACollectorRefuses(_ path: String) async throws {
         server.on(path, .status(.unauthorized), .json("{}"))

@@ -18,6 +18,10 @@ final class SpanExporter: Sendable {
         var exporting = 0
         var statistics = TelemetryStatistics()
         var backoff = ExportBackoff()
+        /// The number of failures in a row of the first batch, without a time for the next attempt.
+        var failures = 0
+        /// The number of spans that the first batch had when it failed; nil if it has not. Later attempts have the same spans.
+        var failed: Int?
         var worker: Task<Void, Never>?
         /// The pause in which spans gather, which a whole batch and a flush end early.
         var gathering: Task<Void, Never>?
@@ -36,6 +40,9 @@ final class SpanExporter: Sendable {
             return flushes.filter { $0.left <= 0 }.map(\.waiter)
         }
     }
+
+    /// The number of failures in a row after which a batch is dropped, because a collector may never take it.
+    private static let maximumFailures = 5
 
     private let sender: OTLPSender
     private let encode: Encoding
@@ -151,7 +158,7 @@ final class SpanExporter: Sendable {
             if state.isOver {
                 while let rest = state.queue.take() { state.statistics.droppedSpans += rest.spans.count }
             }
-            if let batch = state.queue.take() {
+            if let batch = state.queue.take(atMost: state.failed ?? .max) {
                 state.exporting = batch.spans.count
                 return (batch, [])
             }
@@ -162,20 +169,32 @@ final class SpanExporter: Sendable {
         return batch
     }
 
-    /// Counts an outcome, and begins the pause before the next export, which a flush ends. Returns nil for none.
+    /// Counts an outcome, and begins the pause before the next export, which a flush ends. Returns nil for none. A batch whose export has
+    /// failed too often is dropped, so that those behind it are not held up for good.
     private func settle(_ batch: SpanQueue.Batch, _ outcome: ExportOutcome) -> Task<Void, Never>? {
         let (pause, flushes) = state.withLock { state -> (Task<Void, Never>?, [Waiter<Void>]) in
             state.exporting = 0
             state.statistics.count(outcome, of: batch.spans.count, \.exportedSpans, \.refusedSpans)
+            state.failed = nil
             switch outcome {
             case .busy(let requested, _) where !state.isOver && !state.givesUp:
-                state.queue.restore(batch)
+                state.failures = requested == nil ? state.failures + 1 : 0
+                let isDropped = state.failures >= Self.maximumFailures
+                if isDropped {
+                    state.failures = 0
+                    state.statistics.droppedSpans += batch.spans.count
+                } else {
+                    state.failed = batch.spans.count
+                    state.queue.restore(batch)
+                }
                 let pause = state.backoff.pause(requested, random: .random(in: .min ... .max))
                 let task = Task { [clock] in _ = try? await clock.sleep(for: pause) }
                 state.pausing = task
-                return (task, [])
+                return (task, isDropped ? state.settle(batch.spans.count) : [])
             case .busy, .cancelled: state.statistics.droppedSpans += batch.spans.count
-            case .accepted, .refused: state.backoff.reset()
+            case .accepted, .refused:
+                state.backoff.reset()
+                state.failures = 0
             }
             return (nil, state.settle(batch.spans.count))
         }
@@ -228,9 +247,10 @@ struct SpanQueue: Sendable {
     }
 
     /// Removes and returns the oldest spans; nil if none wait. A batch has at least one, however large.
-    mutating func take() -> Batch? {
+    mutating func take(atMost limit: Int = .max) -> Batch? {
         var batch = Batch()
-        while head < waiting.count, batch.spans.count < batchCount {
+        let limit = min(batchCount, max(1, limit))
+        while head < waiting.count, batch.spans.count < limit {
             let size = waiting[head].size
             if !batch.spans.isEmpty, batch.bytes + size > batchBytes { break }
             batch.spans.append(waiting[head])
