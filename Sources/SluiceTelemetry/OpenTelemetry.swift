@@ -32,10 +32,11 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         conventions = configuration.conventions
         open = Locked(OpenRequests(eventLimit: configuration.maximumEvents))
         let messages = ExportMessages(configuration)
+        let transport = configuration.transport ?? OTLPSender.ownTransport
         spans = configuration.traces.map { collector in
             SpanExporter(
                 configuration.queue,
-                OTLPSender(collector, configuration.transport, configuration.clock),
+                OTLPSender(collector, transport, configuration.clock),
                 delay: configuration.batchDelay,
                 clock: configuration.clock
             ) { collector.format.encoded(messages.traces($0)) }
@@ -43,7 +44,7 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         durations = configuration.metrics.map { collector in
             MetricExporter(
                 configuration.ledger,
-                OTLPSender(collector, configuration.transport, configuration.clock),
+                OTLPSender(collector, transport, configuration.clock),
                 every: configuration.metricInterval,
                 clock: configuration.clock
             ) { collector.format.encoded(messages.metrics($0)) }

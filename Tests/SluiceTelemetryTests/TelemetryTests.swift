@@ -203,6 +203,26 @@ struct TelemetryTests {
         #expect(telemetry.statistics.failedExports == 5)
     }
 
+    #if os(Linux)
+    /// As many as the transport that clients share sends to a host at a time.
+    @Test func requestsThatHangDoNotHoldUpExports() async throws {
+        let telemetry = collector.telemetry()
+        let count = SocketTransport.Configuration().maximumTransfersPerHost
+        let client = APIClient(baseURL: server.url)
+        let tasks = (0..<count).map { _ in Task { await client.string.get("stuck").sender().result } }
+        try await waitUntil("all requests hang") { server.requests(to: "/stuck").count == count }
+        let other = APIClient(baseURL: server.url) {
+            $0.observers = [telemetry]
+            $0.transport = SocketTransport()
+        }
+        _ = try await other.string.get("a").sender().value
+        #expect(await telemetry.flush())
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.value }
+        #expect(await telemetry.shutdown())
+    }
+    #endif
+
     @Test(arguments: ["/v1/traces", "/v1/metrics"])
     func flushTellsThatACollectorRefuses(_ path: String) async throws {
         server.on(path, .status(.unauthorized), .json("{}"))

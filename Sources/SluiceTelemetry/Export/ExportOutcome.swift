@@ -117,6 +117,16 @@ struct OTLPSender: Sendable {
         }
     }
 
+    /// A transport for the exports of one telemetry alone; nil for that of all clients. Requests that hang use up the transfers of the
+    /// latter, and the spans that tell of them would wait. It connects for the first export, and its connections end with its exporters.
+    static var ownTransport: (any Transport)? {
+        #if os(Linux)
+        SocketTransport()
+        #else
+        nil
+        #endif
+    }
+
     /// Sends an encoded message. The deadline of a caller does not apply.
     func send(_ message: [UInt8], now: Date) async -> ExportOutcome {
         let request = client.data.post(url).data(Data(message), contentType: format.contentType).validate(.none)

@@ -50,7 +50,8 @@ public struct TelemetryConfiguration: Sendable {
     public var knownMethods: Set<String> = HTTPConventions.knownMethods
     /// The removal of secrets from URLs and from the texts of errors.
     public var redaction = Redaction.standard
-    /// The transport of exports; nil for the client's default.
+    /// The transport of exports. With nil, the default, they have one of their own on Linux, so that requests that hang do not hold them
+    /// up, and elsewhere the default of a client.
     public var transport: (any Transport)?
     /// The clock of pauses and dates.
     public var clock: any SluiceClock = SystemClock()
