@@ -41,8 +41,9 @@ final class SpanExporter: Sendable {
         }
     }
 
-    /// The number of failures in a row after which a batch is dropped, because a collector may never take it.
-    private static let maximumFailures = 5
+    /// The number of failures in a row after which a batch is dropped, because a collector may never take it. The pauses between them add up
+    /// to about four minutes, so that the restart of a collector loses nothing.
+    private static let maximumFailures = 10
 
     private let sender: OTLPSender
     private let encode: Encoding
