@@ -21,7 +21,7 @@ import CCrypto
 /// stay only if they have a key of their own. Otherwise tokens and cache entries are missing after the exchange, and during it a removal
 /// from the cache does not reach machines with the other key.
 public struct RedisSeal: Sendable {
-    /// The reason for which a value does not open. Each is treated like a missing value.
+    /// The reason for which a value does not open. The cache treats it like a missing value, and the token store as an error.
     public enum Failure: Error, Sendable, Hashable {
         /// The key has fewer than 32 bytes.
         case weakKey

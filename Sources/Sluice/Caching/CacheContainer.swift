@@ -232,7 +232,7 @@ extension CacheStore {
     /// The shared container in memory. Its entries are lost when the process ends.
     public nonisolated var memory: CacheContainer { CacheContainer(self, .memoryValues, partition: "") }
 
-    /// The shared container in memory and storage. The store's own functions use it.
+    /// The shared container in memory and storage.
     public nonisolated var memoryAndDisk: CacheContainer { CacheContainer(self, .values, partition: "") }
 
     /// Returns the partition with a name, such as a user's ID.

@@ -96,7 +96,7 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
             return try await next(outcome)
         } catch {
             if let error = error as? SluiceError { throw error }
-            if error is CancellationError || (error as? APIError)?.isCancellation == true { throw .cancelled }
+            if error.meansCancellation { throw .cancelled }
             throw SluiceError(
                 .chainFailed,
                 "The closure that selects the next request of the chain threw an error.",

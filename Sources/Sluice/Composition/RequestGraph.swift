@@ -314,14 +314,9 @@ public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible, D
         error = SluiceError(.invalidGraph, defects.joined(separator: " "), step: .building)
     }
 
-    /// True if the error is a cancellation: a ``SluiceError``, an ``APIError``, or a `CancellationError`.
-    public var isCancellation: Bool {
-        switch error {
-        case let error as SluiceError: error.isCancellation
-        case let error as APIError: error.isCancellation
-        default: error is CancellationError
-        }
-    }
+    /// True if the error is a cancellation: a ``SluiceError``, an ``APIError``, a ``TypedAPIError``, or a
+    /// `CancellationError`.
+    public var isCancellation: Bool { error.meansCancellation }
 
     /// One sentence that names the step.
     public var description: String {

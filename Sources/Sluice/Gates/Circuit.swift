@@ -209,8 +209,15 @@ struct Circuits: Sendable {
     }
 
     /// The state of a key's circuit; closed for an unknown key.
-    func state(_ key: String) -> CircuitBreaker.State {
-        circuits[key]?.state ?? .closed
+    /// Returns the state of a circuit; for nil, that of the circuit that is furthest from closed.
+    func state(_ key: String?) -> CircuitBreaker.State {
+        if let key { return circuits[key]?.state ?? .closed }
+        var result = CircuitBreaker.State.closed
+        for circuit in circuits.values {
+            if case .open = circuit.state { return circuit.state }
+            if circuit.state == .halfOpen { result = .halfOpen }
+        }
+        return result
     }
 
     /// Admits or refuses a request. Also returns the new state if the state changed.

@@ -60,11 +60,11 @@ extension SluiceError {
         return refused(.queueFull, by: gate, "\(reason) \(advice)")
     }
 
-    /// Wraps an error that user code threw in a gate. A ``SluiceError`` is kept, and a `CancellationError` becomes
+    /// Wraps an error that user code threw in a gate. A ``SluiceError`` is kept, and another cancellation becomes
     /// ``SluiceError/Code/cancelled``.
     static func gate(_ name: String, failedWith error: any Error) -> SluiceError {
         if let error = error as? SluiceError { return error.with(step: .gate) }
-        if error is CancellationError { return SluiceError(.cancelled, "The gate \(name) was cancelled.", step: .gate) }
+        if error.meansCancellation { return SluiceError(.cancelled, "The gate \(name) was cancelled.", step: .gate) }
         return SluiceError(
             .gateFailed,
             "The gate \(name) did not admit the request.",

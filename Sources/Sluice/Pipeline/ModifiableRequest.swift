@@ -190,19 +190,16 @@ extension ModifiableRequest {
 
     /// Sets the `Authorization` header to a user name and password, in UTF-8 (RFC 7617).
     ///
-    /// A user name with a colon fails the request with ``SluiceError/Code/invalidHeader``. The password is a `String` or a
-    /// ``Secret``.
+    /// A user name with a colon, or a control character in one of the two, fails the request with
+    /// ``SluiceError/Code/invalidHeader``. The password is a `String` or a ``Secret``.
     public consuming func basicAuthorization(_ user: String, _ password: some SecretConvertible) -> Self {
-        guard !user.contains(":") else {
-            return modified { draft in
-                draft.options.failure = SluiceError(
-                    .invalidHeader,
-                    "The user name for basic authorization must not contain a colon.",
-                    step: .building
-                )
-            }
+        let credentials = ChallengeCredentials(user: user, password: password, methods: .basic)
+        do throws(SluiceError) {
+            try credentials.validate()
+        } catch {
+            return modified { $0.options.failure = error.with(step: .building) }
         }
-        return header(.authorization, ChallengeCredentials.basic(user, password.asSecret().reveal()))
+        return header(.authorization, credentials.basic)
     }
 
     /// Sets the `Cache-Control` header, with which a request instructs caches (RFC 9111 §5.2.1).

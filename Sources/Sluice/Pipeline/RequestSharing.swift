@@ -45,11 +45,16 @@ public struct RequestSharing: Sendable, Hashable {
     /// Requests of any method share: two equal requests at the same time are sent once.
     public static let allMethods = RequestSharing(.all)
 
-    /// Returns a copy that does not compare these headers, for example a request ID or a trace.
+    /// Returns a copy that does not compare these headers either, for example a request ID or a trace.
     ///
     /// `Authorization`, `Cookie`, `Proxy-Authorization` and the client's ``APIClient/Configuration/secretHeaders`` are
     /// always compared.
-    public func ignoring(_ names: HTTPHeaderName...) -> RequestSharing { comparing(.except(Set(names))) }
+    public func ignoring(_ names: HTTPHeaderName...) -> RequestSharing {
+        switch fields {
+        case .except(let others): comparing(.except(others.union(names)))
+        case .only(let others): comparing(.only(others.subtracting(names)))
+        }
+    }
 
     /// Returns a copy that compares only these headers and those that hold secrets.
     public func comparing(only names: HTTPHeaderName...) -> RequestSharing { comparing(.only(Set(names))) }

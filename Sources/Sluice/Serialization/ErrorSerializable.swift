@@ -236,3 +236,21 @@ extension TypedAPIError: CustomReflectable, RedactedMirror {
         [("apiError", apiError), ("errorBody", errorBody == nil ? "none" : "a \(Body.self)")]
     }
 }
+
+// MARK: - Cancellation
+
+/// An error that knows if the request was cancelled.
+private protocol CancellableError: Error {
+    var isCancellation: Bool { get }
+}
+
+extension SluiceError: CancellableError {}
+extension APIError: CancellableError {}
+extension TypedAPIError: CancellableError {}
+
+extension Error {
+    /// True for a `CancellationError`, and for an error of a request that was cancelled.
+    var meansCancellation: Bool {
+        self is CancellationError || (self as? any CancellableError)?.isCancellation ?? false
+    }
+}

@@ -71,7 +71,8 @@ extension SluiceError {
         public static let tooManyRedirects = Code("tooManyRedirects")
         /// A redirect led back to a URL that the request had already visited.
         public static let redirectLoop = Code("redirectLoop")
-        /// A redirect led to a forbidden target: from https to http, or to another scheme.
+        /// A redirect is not allowed: it leads from https to http, to another scheme, or to another origin with a body, or the
+        /// policy's `decide` closure refused it.
         public static let redirectRefused = Code("redirectRefused")
         /// The status is not among those the request accepts.
         public static let unacceptableStatus = Code("unacceptableStatus")

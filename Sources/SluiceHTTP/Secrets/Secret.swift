@@ -9,7 +9,7 @@
 /// ```
 ///
 /// Every API of Sluice that takes a secret also takes a `String` and stores it as a `Secret`. ``reveal()`` is the only
-/// access to the text, so that a search finds every use. This type prevents accidental disclosure; code that can read
+/// access to the text of a `Secret`, so that a search finds every use. This type prevents accidental disclosure; code that can read
 /// the process's memory can still read the text.
 ///
 /// A secret is decoded from a plain string, as in configuration files. It is not encodable: where necessary, encode the

@@ -43,7 +43,7 @@ public final class RedisCircuitBreaker: ImmediateGate {
     private let keys: LimitKeys
     private let looks = Locked(Looks())
 
-    /// The name of the breaker, by which requests opt out of the gate.
+    /// The name of this machine's breaker, by which requests opt out of the gate. Machines share the state under another name.
     public var name: String { breaker.name }
 
     /// Creates a breaker.

@@ -33,7 +33,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
     /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - limit: The number of requests of all machines that may run at the same time, at least 1.
+    ///   - limit: The number of requests of all machines to each host or key that may run at the same time, at least 1.
     ///   - redis: The client.
     ///   - name: The name, the same on all machines. Limits with different names are independent.
     ///   - scope: The requests that share the limit; those to one host by default.

@@ -43,8 +43,8 @@ public final class RedisRateLimit: ImmediateGate {
     /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - count: The number of requests per period, at least 1.
-    ///   - period: The period, at most a year.
+    ///   - count: The number of requests per period of each host or key, at least 1.
+    ///   - period: The period, from a microsecond to 366 days. Values out of range are clamped.
     ///   - burst: The number of requests that can be sent at once after a pause, at least 1. Nil, the default, for `count`.
     ///   - redis: The client.
     ///   - name: The name, the same on all machines. Limits with different names are independent.

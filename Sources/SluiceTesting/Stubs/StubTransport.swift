@@ -80,7 +80,8 @@ public final class StubTransport: Sendable {
     /// - Parameters:
     ///   - matcher: The conditions for a request.
     ///   - times: The maximum number of requests to answer, or nil for no limit.
-    ///   - answer: Called to create the answer. If it throws, the request fails with that error.
+    ///   - answer: Called to create the answer. If it throws a ``SluiceError``, the request fails with it, and after any
+    ///     other error but a `CancellationError` with ``SluiceError/Code/stubUnavailable``.
     public func on(
         _ matcher: RequestMatcher,
         times: Int? = nil,

@@ -67,6 +67,8 @@ final class UnfinishedTunnelTests: XCTestCase {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         XCTAssertEqual(statuses, Array(repeating: .ok, count: 6))
+        let after = try await connects()
+        XCTAssertEqual(after, 2)
         let visits = try await proxy.visits
         XCTAssertEqual(visits.filter { $0.kind == "cleartext" }, [])
         held.removeAll()

@@ -100,6 +100,18 @@ import Testing
         }
     }
 
+    @Test func ignoredHeadersAddUp() throws {
+        for sharing in [
+            RequestSharing.safeMethods.ignoring("X-ID").ignoring("X-Trace"),
+            .safeMethods.comparing(only: "Accept", "X-ID").ignoring("X-ID", "X-Trace"),
+        ] {
+            let plain = page.shared(sharing)
+            #expect(try key(plain.header("X-ID", "1")) == key(plain.header("X-ID", "2")))
+            #expect(try key(plain.header("X-Trace", "1")) == key(plain.header("X-Trace", "2")))
+            #expect(try key(plain.header("Accept", "a")) != key(plain.header("Accept", "b")))
+        }
+    }
+
     @Test func callersMustCompareTheSameHeaders() throws {
         // The first ignores the header, the second has none.
         let ignoring = page.shared(.safeMethods.ignoring("Accept-Language")).header("Accept-Language", "de")

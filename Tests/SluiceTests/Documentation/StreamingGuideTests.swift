@@ -73,6 +73,10 @@ final class StreamingGuideTests: XCTestCase {
         for try await chunk in answer.decoded(as: Chunk.self, until: "[DONE]") {
             print(chunk.text, terminator: "")
         }
+        var texts: [String] = []
+        let again = ai.stream("chat").post(.json(["prompt": "Why?"])).serverSentEvents()
+        for try await chunk in again.decoded(as: Chunk.self, until: "[DONE]") { texts.append(chunk.text) }
+        XCTAssertEqual(texts, ["Because."])
     }
 
     actor Outgoing {

@@ -22,6 +22,12 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(good, Data("fine".utf8), file: file, line: line)
     }
 
+    func testCredentialsThatBasicCannotCarryAreRefused() async throws {
+        for (user, password) in [("a:b", "c"), ("a", "b\n"), ("a\u{0}", "b")] {
+            try await assertFailure(.invalidHeader, of: .text("")) { $0.basicAuthorization(user, password) }
+        }
+    }
+
     func testHeaderInjectionIsRefused() async throws {
         for value in ["a\r\nX-Injected: 1", "a\nb", "a\rb", "a\0b"] {
             try await assertFailure(.invalidHeader, of: .text("")) { $0.header("X-Value", value) }

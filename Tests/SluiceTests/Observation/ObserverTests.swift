@@ -153,12 +153,14 @@ final class ObserverTests: XCTestCase {
 
     func testObserverOfOneRequestSeesOnlyThatRequest() async throws {
         let server = try LoopbackServer()
-        server.on("/", .text("ok"))
+        server.on("/*", .text("ok"))
         let observer = NotingObserver(.sending)
         let client = APIClient(baseURL: server.url)
         _ = try await client.string.request("").observer(observer).sender().value
         _ = try await client.string.request("").sender().value
-        await eventually { observer.events == ["1 sending /"] }
+        _ = try await client.string.request("last").observer(observer).sender().value
+        await eventually { observer.events.contains("1 sending /last") }
+        XCTAssertEqual(observer.events, ["1 sending /", "1 sending /last"])
     }
 
     func testSlowObserverDelaysNoRequestAndLearnsMissedCount() async throws {

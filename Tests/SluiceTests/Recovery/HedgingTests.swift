@@ -31,6 +31,26 @@ final class HedgingTests: XCTestCase {
         await server.waitForOpenConnections { $0 <= 1 }
     }
 
+    func testSendsAtMostTheMaximumOfExtraRequests() async throws {
+        let server = try LoopbackServer()
+        let clock = TestClock()
+        let signal = LoopbackSignal()
+        server.on("/", .hang, .hang, .after(signal, .text("ok")))
+        let client = client(server, clock) { $0.hedging = .after(.seconds(2), maximumExtra: 2) }
+        let request = Task { try await client.string.request("").sender().value }
+        for count in 1...2 {
+            await server.waitForRequests(count)
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(2))
+        }
+        await server.waitForRequests(3)
+        XCTAssertEqual(clock.pendingSleeps, [])
+        signal.fire()
+        let text = try await request.value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requests(to: "/").count, 3)
+    }
+
     func testDelayStartsBehindTheGates() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()

@@ -19,10 +19,12 @@ import Testing
         #expect(policy.statuses == [.badGateway] && policy.codes.isEmpty)
     }
 
-    @Test(arguments: [
-        { $0.statuses = [.badGateway] }, { $0.codes = [.connectionLost] }, { $0.backoff = .constant(.zero) },
-        { $0.maximumElapsedTime = nil }, { $0.maximumRetryAfter = .seconds(1) }, { $0.shouldRetry = { _ in true } },
-    ] as [@Sendable (inout RetryPolicy) -> Void])
+    @Test(
+        arguments: [
+            { $0.statuses = [.badGateway] }, { $0.codes = [.connectionLost] }, { $0.backoff = .constant(.zero) },
+            { $0.maximumElapsedTime = nil }, { $0.maximumRetryAfter = .seconds(1) }, { $0.shouldRetry = { _ in true } },
+        ] as [@Sendable (inout RetryPolicy) -> Void]
+    )
     func ruleForRetriesAllowsThem(_ set: @Sendable (inout RetryPolicy) -> Void) {
         var policy = RetryPolicy.none
         set(&policy)

@@ -369,12 +369,17 @@ final class RetryTests: XCTestCase {
     func testRetriesAfterAttemptTimeout() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang, .text("ok"))
+        let observer = NotingObserver(.received)
         let client = APIClient(baseURL: server.url) {
             // More attempts than a pause of the process uses up.
             $0.retry = RetryPolicy(maximumAttempts: 10, backoff: .constant(.zero), attemptTimeout: .milliseconds(500))
+            $0.timeouts.idle = nil
+            $0.observers = [observer]
         }
         let text = try await client.string.request("").sender().value
         XCTAssertEqual(text, "ok")
+        await client.observersCaughtUp()
+        XCTAssertEqual(observer.events.first?.hasSuffix("timedOut"), true, "\(observer.events)")
     }
 
     /// Users write the greatest duration for "no limit".

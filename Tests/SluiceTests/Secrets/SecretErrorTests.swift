@@ -99,12 +99,15 @@ import Testing
 
     /// A mark may combine with a quotation mark of the reason, so that only those of the value are characters of their own.
     @Test func valueBelowSecretKeyPathMayContainQuotationMarks() throws {
-        let body = Data(#""\u{301}”s3cretZ“y\u{600}""#.utf8)
+        let body = Data(#""\#u{301}”s3cretZ“y\#u{600}""#.utf8)
         do {
             _ = try JSONDecoder().decode(Level.self, from: body)
+            Issue.record("The value was decoded.")
         } catch {
-            let failure = DecodingFailure(Level.self, body: body, cause: error).inside("session")
-            #expect(!failure.reason.contains("s3cretZ"), "\(failure.reason)")
+            let failure = DecodingFailure(Level.self, body: body, cause: error)
+            #expect(failure.reason.contains("s3cretZ"), "\(failure.reason)")
+            let hidden = failure.inside("session").reason
+            #expect(!hidden.contains("s3cretZ") && hidden.contains("the value"), "\(hidden)")
         }
     }
 

@@ -527,7 +527,8 @@ struct RefreshWindow: Sendable {
     /// Records the result of a request that has been added.
     mutating func record(_ result: Result<OAuth2.Token, OAuth2Error>) {
         if case .failure(let error) = result {
-            isOutage = error.code == .unreachable || error.status.map { $0.isServerError || $0 == .tooManyRequests } ?? false
+            isOutage =
+                error.code == .unreachable || error.status.map { $0.isServerError || $0 == .tooManyRequests } ?? false
         } else {
             isOutage = false
         }

@@ -45,6 +45,21 @@ import Testing
         #expect(breaker.state() == .closed)
     }
 
+    @Test func stateWithoutAKeyIsThatOfTheWorstCircuit() async throws {
+        let breaker = CircuitBreaker(of: 1, trials: 1)
+        #expect(breaker.state() == .closed)
+        run(.failed(.cannotConnect), breaker)
+        guard case .open = breaker.state() else {
+            Issue.record("The circuit is \(breaker.state()).")
+            return
+        }
+        clock.advance(by: .seconds(5))
+        let trial = try await breaker.admit(client.requestContext("a.example"))
+        #expect(breaker.state() == .halfOpen)
+        _ = trial.releaseImmediately(.answered(.ok))
+        #expect(breaker.state() == .closed)
+    }
+
     @Test func cancelledTrialFreesItsPlace() {
         let breaker = CircuitBreaker(of: 1, trials: 1)
         run(.failed(.cannotConnect), breaker)

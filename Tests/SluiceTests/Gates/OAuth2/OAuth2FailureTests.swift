@@ -65,6 +65,30 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t")
     }
 
+    func testMissingTokenTypeIsAcceptedOnRequest() async throws {
+        for accepts in [false, true] {
+            let guarded = try GuardedServer()
+            guarded.server.on(.post, "/token", .json(#"{"access_token":"t"}"#))
+            guarded.server.on("/api/x", .text("ok"))
+            let client = guarded.client(guarded.gate { $0.acceptsMissingTokenType = accepts })
+            let result = await client.get("x")
+            XCTAssertEqual(result.oauth2?.code, accepts ? nil : .invalidResponse)
+            XCTAssertEqual(guarded.server.requests(to: "/api/x").count, accepts ? 1 : 0)
+        }
+    }
+
+    func testMarginDeterminesWhenATokenIsReplaced() async throws {
+        for (margin, tokens) in [(Duration.seconds(5), 1), (.seconds(20), 2)] {
+            let guarded = try GuardedServer(lifetime: 100)
+            let clock = TestClock()
+            let client = guarded.client(guarded.gate { $0.refreshMargin = margin }, clock: clock)
+            _ = await client.get("x")
+            clock.advance(by: .seconds(90))
+            _ = await client.get("x")
+            XCTAssertEqual(guarded.tokenRequests.count, tokens)
+        }
+    }
+
     func testReissuedRefusedTokenFailsWithoutLoop() async throws {
         let guarded = try GuardedServer()
         guarded.server.on(.post, "/token", .token("dead"))
