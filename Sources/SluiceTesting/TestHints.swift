@@ -86,6 +86,32 @@ extension StubTransport {
     public var requestCount: Int { 0 }
     @available(*, unavailable, message: "Call \"try stubs.verify()\": it throws the first unmatched request.")
     public var unmatchedRequests: [RecordedRequest] { [] }
+    @available(*, unavailable, message: "Call \"try stubs.verify()\": it throws the first unmatched request.")
+    public var unmatched: [RecordedRequest] { [] }
+    @available(*, unavailable, message: "Add a last rule: \"stubs.on(.any, .status(.notFound))\".")
+    public var fallback: Stub {
+        get { .status(.notFound) }
+        set {}
+    }
+    @available(*, unavailable, message: "Add a last rule: \"stubs.on(.any, .status(.notFound))\".")
+    public var `default`: Stub {
+        get { .status(.notFound) }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"stubs.on(.any, .status(.notFound))\".")
+    public func onAny(_ stub: Stub) {}
+    @available(
+        *,
+        unavailable,
+        message: "Write \"let stubs = StubTransport()\", then \"stubs.on(.any) { request in … }\"."
+    )
+    public convenience init(_ answer: (RecordedRequest) async throws -> Stub) { self.init() }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"let stubs = StubTransport()\", then \"stubs.on(.get(\"/users\"), .json(\"[]\"))\"."
+    )
+    public convenience init(_ stubs: KeyValuePairs<RequestMatcher, Stub>) { self.init() }
 }
 
 extension Stub {

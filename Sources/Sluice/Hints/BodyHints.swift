@@ -130,3 +130,108 @@ extension MultipartForm.Part {
         .text("", name: name)
     }
 }
+
+extension BodyRequest {
+    @available(*, unavailable, message: "Write brackets: \"multipart([.text(\"Ada\", name: \"name\")])\".")
+    public func multipart(
+        _ first: MultipartForm.Part,
+        _ others: MultipartForm.Part...
+    ) -> APIRequest<Model, ErrorModel> { request }
+    @available(
+        *,
+        unavailable,
+        message:
+            "Send the bytes of the part: \"try handle.seek(toOffset: start)\", then \"data(try handle.read(upToCount: count) ?? Data())\"."
+    )
+    public func file(_ url: URL, range: Range<Int>) -> APIRequest<Model, ErrorModel> { request }
+    @available(
+        *,
+        unavailable,
+        message:
+            "Send the bytes of the part: \"try handle.seek(toOffset: start)\", then \"data(try handle.read(upToCount: count) ?? Data())\"."
+    )
+    public func file(_ url: URL, offset: Int, length: Int) -> APIRequest<Model, ErrorModel> { request }
+}
+
+extension RequestBody {
+    @available(*, unavailable, message: "Write brackets: \".multipart([.text(\"Ada\", name: \"name\")])\".")
+    public static func multipart(_ first: MultipartForm.Part, _ others: MultipartForm.Part...) -> RequestBody { .none }
+    @available(
+        *,
+        unavailable,
+        message:
+            "Send the bytes of the part: \"try handle.seek(toOffset: start)\", then \".data(try handle.read(upToCount: count) ?? Data())\"."
+    )
+    public static func file(_ url: URL, range: Range<Int>) -> RequestBody { .none }
+    @available(
+        *,
+        unavailable,
+        message:
+            "Send the bytes of the part: \"try handle.seek(toOffset: start)\", then \".data(try handle.read(upToCount: count) ?? Data())\"."
+    )
+    public static func file(_ url: URL, offset: Int, length: Int) -> RequestBody { .none }
+}
+
+// MARK: - Tasks of Moya
+
+/// The encodings of Moya, whose place is the name of the modifier.
+@available(*, unavailable, message: "Write \".parameters([\"page\": 1])\", \".query([…])\" or \".form([…])\".")
+public enum URLEncoding {
+    case `default`, queryString, httpBody
+}
+
+/// The encodings of Moya, whose place is the name of the modifier.
+@available(*, unavailable, message: "Write \".json([\"name\": name])\".")
+public enum JSONEncoding {
+    case `default`, prettyPrinted
+}
+
+extension RequestTask {
+    @available(*, unavailable, message: "Write \".plain\".")
+    public static var requestPlain: RequestTask { .plain }
+    @available(*, unavailable, message: "Write \".data(data, contentType: \"image/png\")\".")
+    public static func requestData(_ data: Data) -> RequestTask { .plain }
+    @available(*, unavailable, message: "Write \".json(user)\".")
+    public static func requestJSONEncodable(_ value: some Encodable) -> RequestTask { .plain }
+    @available(*, unavailable, message: "Write \".json(user, encoder: encoder)\".")
+    public static func requestCustomJSONEncodable(_ value: some Encodable, encoder: JSONEncoder) -> RequestTask {
+        .plain
+    }
+    @available(*, unavailable, message: "Write \".parameters([\"page\": 1])\", \".json([…])\" or \".form([…])\".")
+    public static func requestParameters(parameters: Parameters, encoding: Any = ()) -> RequestTask { .plain }
+    @available(*, unavailable, message: "Write \".json([\"name\": name]).query([\"page\": 1])\".")
+    public static func requestCompositeParameters(
+        bodyParameters: Parameters,
+        bodyEncoding: Any = (),
+        urlParameters: Parameters
+    ) -> RequestTask { .plain }
+    @available(*, unavailable, message: "Write \".data(data, contentType: \"image/png\").query([\"page\": 1])\".")
+    public static func requestCompositeData(bodyData: Data, urlParameters: Parameters) -> RequestTask { .plain }
+    @available(*, unavailable, message: "Write \".file(url)\".")
+    public static func uploadFile(_ url: URL) -> RequestTask { .plain }
+    @available(*, unavailable, message: "Write \".multipart([.file(url, name: \"picture\")])\".")
+    public static func uploadMultipart(_ form: MultipartForm) -> RequestTask { .plain }
+    @available(*, unavailable, message: "Write \".multipart([.file(url, name: \"picture\")]).query([\"page\": 1])\".")
+    public static func uploadCompositeMultipart(_ form: MultipartForm, urlParameters: Parameters) -> RequestTask {
+        .plain
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Write \".plain\", and send the target with \"client.download(Shop.film, to: .file(url))\"."
+    )
+    public static func downloadDestination(_ destination: DownloadDestination) -> RequestTask { .plain }
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \".parameters([\"page\": 1])\", and send the target with \"client.download(Shop.film, to: .file(url))\"."
+    )
+    public static func downloadParameters(
+        parameters: Parameters,
+        encoding: Any = (),
+        destination: DownloadDestination
+    ) -> RequestTask { .plain }
+    @available(*, unavailable, message: "Write brackets: \".multipart([.text(\"Ada\", name: \"name\")])\".")
+    public static func multipart(_ first: MultipartForm.Part, _ others: MultipartForm.Part...) -> RequestTask { .plain }
+}

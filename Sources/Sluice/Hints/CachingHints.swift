@@ -147,6 +147,10 @@ extension Optional where Wrapped == CacheStore {
     public static func memory(capacity: Int) -> CacheStore? { nil }
     @available(*, unavailable, message: "Write \"CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }\".")
     public static func memory(bytes: Int) -> CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }\".")
+    public static func inMemory(limit: Int) -> CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }\".")
+    public static func memory(limit: Int) -> CacheStore? { nil }
     @available(*, unavailable, message: "Write \"CacheStore(directory: folder)\".")
     public static var disk: CacheStore? { nil }
     @available(*, unavailable, message: "Write \"CacheStore(directory: folder) { $0.disk.bytes = 256 << 20 }\".")

@@ -54,6 +54,8 @@ extension CircuitBreaker {
     public convenience init(threshold: Int) { self.init() }
     @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(threshold: Int, timeout: Duration, _ hint: Void = ()) { self.init() }
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
+    public convenience init(threshold: Int, cooldown: Duration, _ hint: Void = ()) { self.init() }
 }
 
 extension OAuth2 {
@@ -200,6 +202,8 @@ extension Backoff {
     ) -> Backoff { .exponential }
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public static func exponential(initial: Duration, maximum: Duration = .zero) -> Backoff { .exponential }
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), factor: 2, limit: .seconds(30))\".")
+    public static func exponential(initial: Duration, factor: Double = 2, max: Duration) -> Backoff { .exponential }
 }
 
 // MARK: - Authorization hints

@@ -70,6 +70,8 @@ extension HTTPRequest {
 extension RequestBody {
     @available(*, unavailable, message: "Read the bytes: \"try await body.collect(upTo: 1 << 20)\".")
     public var data: Data? { nil }
+    @available(*, unavailable, message: "Write \"try await body.collect(upTo: 1 << 20)\".")
+    public func data(upTo limit: Int64? = nil) async throws -> Data { Data() }
     @available(*, unavailable, message: "Write \"length\".")
     public var count: Int { 0 }
     @available(*, unavailable, message: "Write \"isNone\".")
@@ -137,6 +139,39 @@ extension RetryPolicy {
     public init(limit: Int, statuses: Set<HTTPStatus>) { self.init() }
     @available(*, unavailable, message: "Set the budget of the client: \"$0.retryBudget = .unlimited\".")
     public init(maximumAttempts: Int, budget: RetryBudget) { self.init() }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\".")
+    public static func attempts(_ count: Int) -> RetryPolicy { .standard }
+    @available(
+        *,
+        unavailable,
+        message: "Write \".standard\", or \"RetryPolicy(maximumAttempts: 3, backoff: .exponential)\"."
+    )
+    public static var exponentialBackoff: RetryPolicy { .standard }
+    @available(
+        *,
+        unavailable,
+        message:
+            "Idempotent methods are retried. Where a POST may be, write \"idempotent()\" after it, or \"intercept(IdempotencyKey())\"."
+    )
+    public init(
+        maximumAttempts: Int = 3,
+        backoff: Backoff = .exponential,
+        statuses: Set<HTTPStatus> = [],
+        methods: Set<HTTPMethod>
+    ) { self.init() }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, backoff: .constant(.seconds(1)))\".")
+    public init(maximumAttempts: Int = 3, delay: Duration) { self.init() }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, backoff: .exponential)\".")
+    @_disfavoredOverload
+    public init(maximumAttempts: Int = 3, delay: Backoff) { self.init() }
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write ranges with \"shouldRetry: { $0.outcome.status?.isServerError == true }\", or \"Set((500...599).map { HTTPStatus($0) })\"."
+    )
+    @_disfavoredOverload
+    public init(maximumAttempts: Int = 3, backoff: Backoff = .exponential, statuses: [Any]) { self.init() }
     @available(
         *,
         unavailable,

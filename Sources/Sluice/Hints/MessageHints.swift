@@ -156,3 +156,18 @@ extension HTTPHeaderName {
     @available(*, unavailable, message: "Names are equal in any case. Write \"rawValue\" for the text.")
     public func lowercased() -> String { rawValue }
 }
+
+extension CookieJar {
+    @available(*, unavailable, message: "Write \"await jar.cookies.filter { $0.domain == \"shop.example\" }\".")
+    public func cookies(for url: String) -> [Cookie] { [] }
+    @available(*, unavailable, message: "Write \"await jar.cookies.filter { $0.domain == \"shop.example\" }\".")
+    public func cookies(for url: URL) -> [Cookie] { [] }
+    @available(*, unavailable, message: "Write \"await jar.cookies\".")
+    public var all: [Cookie] { [] }
+    @available(*, unavailable, message: "Write \"try await jar.set(cookie)\".")
+    public func store(_ cookie: Cookie) {}
+    @available(*, unavailable, message: "Write \"try await jar.set(cookie)\".")
+    public func add(_ cookie: Cookie) {}
+    @available(*, unavailable, message: "Write \"await jar.removeAll()\".")
+    public func clear() {}
+}

@@ -118,6 +118,31 @@ extension ModifiableRequest {
     public func timeout(total seconds: Double) -> Self { self }
     @available(*, unavailable, message: "Write \"timeout(.seconds(5))\".")
     public func timeout(seconds: Double) -> Self { self }
+    @available(*, unavailable, message: "Write \"timeout(total: .seconds(60), connect: .seconds(5))\".")
+    public func timeout(connect: Duration, total: Duration, idle: Duration? = nil) -> Self { self }
+    @available(*, unavailable, message: "Write \"timeout(connect: .seconds(5), idle: .seconds(30))\".")
+    public func timeout(connect: Duration, read: Duration) -> Self { self }
+    @available(*, unavailable, message: "Write \"timeout(total: .seconds(60), idle: .seconds(30))\".")
+    public func timeout(total: Duration, read: Duration) -> Self { self }
+    @available(*, unavailable, message: "Write \"timeout(idle: .seconds(30))\", the time without a byte.")
+    public func timeout(read: Duration) -> Self { self }
+    @available(*, unavailable, message: "Write \"timeout(.seconds(5))\".")
+    public func timeout(request: Duration) -> Self { self }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"timeout(.seconds(10)).retry(RetryPolicy(attemptTimeout: .seconds(2)))\"."
+    )
+    public func timeout(total: Duration, attempt: Duration) -> Self { self }
+    @available(*, unavailable, message: "Write \"retry(RetryPolicy(attemptTimeout: .seconds(2)))\".")
+    public func timeout(attempt: Duration) -> Self { self }
+    @available(*, unavailable, message: "Write \"deadline(Deadline(instant))\", or \"deadline(.after(.seconds(5)))\".")
+    public func timeout(deadline: ContinuousClock.Instant) -> Self { self }
+    @available(*, unavailable, message: "Write \"deadline(deadline)\", or \"deadline(.after(.seconds(5)))\".")
+    public func timeout(deadline: Deadline) -> Self { self }
+    @available(*, unavailable, message: "Write \"timeouts(Timeouts(total: .seconds(60)))\".")
+    @_disfavoredOverload
+    public func timeout(_ timeouts: Timeouts) -> Self { self }
     @available(*, unavailable, message: "Write \"timeout(.seconds(5))\".")
     public func timeoutInterval(_ seconds: Double) -> Self { self }
     @available(*, unavailable, message: "A deadline is a point in time: \"deadline(.after(.seconds(5)))\".")
@@ -237,13 +262,33 @@ extension ModifiableRequest {
     public func decoder(_ decoder: any DataDecoder) -> Self { self }
     @available(*, unavailable, message: "Write \"client.codable(modelDecoder: decoder).get(\"users\")\".")
     public func modelDecoder(_ decoder: any DataDecoder) -> Self { self }
-    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.uploadProgress\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.uploadProgress\"."
+    )
     public func uploadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.downloadProgress\"."
+    )
     public func downloadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.uploadProgress\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.uploadProgress\"."
+    )
     public func onUploadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.downloadProgress\"."
+    )
     public func onDownloadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
     @available(*, unavailable, message: "Write \"try request.httpRequest().curlCommand()\".")
     public func cURLDescription() -> String { "" }
@@ -252,13 +297,15 @@ extension ModifiableRequest {
     @available(
         *,
         unavailable,
-        message: "A sender has it, for another task: \"for await progress in sender.uploadProgress\"."
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.uploadProgress\"."
     )
     public var uploadProgress: AsyncStream<TransferProgress> { AsyncStream { _ in } }
     @available(
         *,
         unavailable,
-        message: "A sender has it, for another task: \"for await progress in sender.downloadProgress\"."
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.downloadProgress\"."
     )
     public var downloadProgress: AsyncStream<TransferProgress> { AsyncStream { _ in } }
 }

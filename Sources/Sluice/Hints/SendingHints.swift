@@ -109,20 +109,35 @@ extension ModifiableRequest {
         *,
         unavailable,
         message:
-            "Read it in another task: \"for await progress in sender.downloadProgress\". An upload has \"uploadProgress\"."
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.downloadProgress\". An upload has \"uploadProgress\"."
     )
     public func onProgress(_ show: (TransferProgress) -> Void) -> Self { self }
 }
 
 extension RequestSender {
-    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.downloadProgress\"."
+    )
     public nonisolated func downloadProgress(_ show: (TransferProgress) -> Void) {}
-    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.uploadProgress\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.uploadProgress\"."
+    )
     public nonisolated func uploadProgress(_ show: (TransferProgress) -> Void) {}
 }
 
 extension DownloadRequestSender {
-    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Begin with \"async let value = sender.value\", then write \"for await progress in sender.downloadProgress\"."
+    )
     public nonisolated func downloadProgress(_ show: (TransferProgress) -> Void) {}
 }
 
@@ -372,4 +387,26 @@ extension TypedRequest {
     public func sender(_ completion: (APIResponse<Model, ErrorModel>) -> Void) {}
     @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
     public func responseDecodable(of type: Model.Type) -> RequestSender<Model, ErrorModel> { sender() }
+}
+
+extension SerializedRequests {
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", body).put()\".")
+    public func upload(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        method: HTTPMethod
+    ) -> APIRequest<Model, APIError> { request("") }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
+    public func upload(_ file: URL, to path: String) -> APIRequest<Model, APIError> { request("") }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
+    public func upload(_ data: Data, to path: String) -> APIRequest<Model, APIError> { request("") }
+}
+
+extension APIClient {
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", body).put()\".")
+    public func upload(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        method: HTTPMethod
+    ) -> APIRequest<Void, APIError> { serialized { _ in () }.request("") }
 }

@@ -206,6 +206,7 @@ public struct _MethodHints<Request> {
 
     public func get(_ endpoint: some Endpoint) -> Request { request }
     public func post(_ endpoint: some Endpoint) -> Request { request }
+    public func post(_ endpoint: some Endpoint, to destination: DownloadDestination) -> Request { request }
     public func put(_ endpoint: some Endpoint) -> Request { request }
     public func patch(_ endpoint: some Endpoint) -> Request { request }
     public func delete(_ endpoint: some Endpoint) -> Request { request }
@@ -356,4 +357,53 @@ extension ChainLink {
     public init<Request: TypedRequest>(_ request: Request, _ outcome: @escaping @Sendable (Request.Model) -> Outcome) {
         send = { _ in await withUnsafeContinuation { _ in } }
     }
+}
+
+// MARK: - Responses that arrive, and downloads of other methods
+
+extension StreamedResponse {
+    @available(
+        *,
+        unavailable,
+        message: "Write \"for try await chunk in response.bytes\", or \"try await response.collect(upTo: 1 << 20)\"."
+    )
+    public var body: StreamSequence<Data, ErrorModel> { bytes }
+    @available(*, unavailable, message: "Write \"for try await chunk in response.bytes\".")
+    public var chunks: StreamSequence<Data, ErrorModel> { bytes }
+    @available(*, unavailable, message: "Write \"head.headers\".")
+    public var headers: HTTPHeaders { head.headers }
+    @available(*, unavailable, message: "Write \"status\", or \"status.rawValue\" for a number.")
+    public var statusCode: Int { status.rawValue }
+}
+
+@available(*, unavailable, message: "Write \"response.bytes\", \".lines\" or \".serverSentEvents()\".")
+extension StreamedResponse: AsyncSequence {
+    public func makeAsyncIterator() -> AsyncStream<Data>.AsyncIterator { AsyncStream { _ in }.makeAsyncIterator() }
+}
+
+extension StreamSequence where Element == Data {
+    @available(
+        *,
+        unavailable,
+        message: "Collect the response: \"try await client.stream(\"log\").response().collect(upTo: 1 << 20)\"."
+    )
+    public func collect(upTo limit: Int64? = nil) async throws -> Data { Data() }
+}
+
+extension DownloadAPIRequest {
+    @available(*, unavailable, message: "Write \"client.data.post(\"export\").json(filter).download(to: .file(url))\".")
+    public func post(_ body: RequestBody? = nil) -> Self { self }
+    @available(*, unavailable, message: "Write \"client.data.put(\"export\").json(filter).download(to: .file(url))\".")
+    public func put(_ body: RequestBody? = nil) -> Self { self }
+    @available(*, unavailable, message: "Write \"client.data.post(\"export\").json(filter).download(to: .file(url))\".")
+    public func method(_ method: HTTPMethod) -> Self { self }
+    @available(*, unavailable, message: "Write \"client.data.post(\"export\").json(filter).download(to: .file(url))\".")
+    public func body(_ body: RequestBody) -> Self { self }
+    @available(*, unavailable, message: "Write \"client.data.post(\"export\").json(filter).download(to: .file(url))\".")
+    @_disfavoredOverload
+    public func json(_ value: some Encodable) -> Self { self }
+    @available(*, unavailable, message: "Write \"client.data.post(\"export\").json(filter).download(to: .file(url))\".")
+    public func json(_ parameters: Parameters) -> Self { self }
+    @available(*, unavailable, message: "Write \"client.data.post(\"export\").form(filter).download(to: .file(url))\".")
+    public func form(_ parameters: Parameters) -> Self { self }
 }

@@ -17,26 +17,26 @@ import SluiceHTTP
 /// let rest = try await response.collect()                               // what follows the empty line
 /// ```
 public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
-    let body: StreamedBody
+    let streamedBody: StreamedBody
     let streamRequest: StreamRequest<ErrorModel>
 
     init(_ body: StreamedBody, _ streamRequest: StreamRequest<ErrorModel>) {
-        self.body = body
+        streamedBody = body
         self.streamRequest = streamRequest
     }
 
     /// The request of the response, after interceptors and redirects.
-    public var request: HTTPRequest { body.response.request }
+    public var request: HTTPRequest { streamedBody.response.request }
     /// The status, headers and version.
-    public var head: HTTPResponse { body.response.head }
+    public var head: HTTPResponse { streamedBody.response.head }
     /// The status.
     public var status: HTTPStatus { head.status }
     /// The source of the response: the server or the cache.
-    public var source: ResponseSource { body.response.source }
+    public var source: ResponseSource { streamedBody.response.source }
     /// The metrics of the transfer, available once the whole body has arrived.
-    public var metrics: TransferMetrics? { body.metrics }
+    public var metrics: TransferMetrics? { streamedBody.metrics }
     /// The trailer section (RFC 9110 §6.5), available once the whole body has arrived; empty if there is none.
-    public var trailers: HTTPHeaders? { body.trailers }
+    public var trailers: HTTPHeaders? { streamedBody.trailers }
 
     /// Reads the rest of the body into memory.
     ///
@@ -45,11 +45,11 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
     /// - Throws: The request's error model: ``SluiceError/Code/bodyTooLarge`` over the limit, or the error of the
     ///   transfer.
     public func collect(upTo limit: Int64? = nil) async throws(ErrorModel) -> Data {
-        var all = body.takeUnread()
+        var all = streamedBody.takeUnread()
         do throws(SluiceError) {
-            try body.check(all.count, limit)
-            while let chunk = try await body.next(isolation: nil) {
-                try body.check(all.count + chunk.count, limit)
+            try streamedBody.check(all.count, limit)
+            while let chunk = try await streamedBody.next(isolation: nil) {
+                try streamedBody.check(all.count + chunk.count, limit)
                 if all.isEmpty { all = chunk } else { all.append(chunk) }
             }
         } catch {
@@ -62,7 +62,7 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
 extension StreamedResponse: StreamReadable {
     /// The non-empty chunks of bytes that have not been read yet, as they arrive.
     public var bytes: StreamSequence<Data, ErrorModel> {
-        StreamSequence(request: streamRequest, body: body) { ChunkParser() }
+        StreamSequence(request: streamRequest, body: streamedBody) { ChunkParser() }
     }
 
     /// The events of a `text/event-stream` body (WHATWG HTML §9.2.6).

@@ -48,7 +48,8 @@ public final class StubTransport: Sendable {
         var generation = 0
     }
 
-    private let unmatched: Unmatched
+    /// The handling of a request that matches no rule.
+    private let handling: Unmatched
     private let clock: any SluiceClock
     private let state = Locked(State())
 
@@ -59,7 +60,7 @@ public final class StubTransport: Sendable {
     ///   - clock: The clock for delays and gaps. The system's by default, also if the client has another one. With a
     ///     ``TestClock``, each delay and each gap ends when the test advances the clock.
     public init(unmatched: Unmatched = .fail, clock: any SluiceClock = SystemClock()) {
-        self.unmatched = unmatched
+        handling = unmatched
         self.clock = clock
     }
 
@@ -125,7 +126,7 @@ public final class StubTransport: Sendable {
                 return (.success(rule.answer), recorded)
             }
             state.requests.append(recorded)
-            if case .passThrough(let transport) = unmatched { return (.success(.passThrough(transport)), recorded) }
+            if case .passThrough(let transport) = handling { return (.success(.passThrough(transport)), recorded) }
             let misses = zip(rules, mismatches).map { rule, reasons in
                 let used = "it has reached its limit of requests (\(rule.limit ?? 0))"
                 return UnmatchedRequest.Miss(

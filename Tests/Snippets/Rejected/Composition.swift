@@ -76,7 +76,7 @@ func downloadProgressShort() async throws {
     print(try await f.url)
 }
 
-// error: Read it in another task: "for await progress in sender.downloadProgress".
+// error: Begin with "async let value = sender.value", then write "for await progress in sender.downloadProgress".
 func downloadProgressClosure() async throws {
     let f = try await shop.download("a", to: .temporary).downloadProgress { print($0) }.sender().value
     print(f)

@@ -46,7 +46,7 @@ func decodeOfARequest() async throws {
     show(user)
 }
 
-// error: Read it in another task: "for await progress in sender.downloadProgress".
+// error: Begin with "async let value = sender.value", then write "for await progress in sender.downloadProgress".
 func onProgress() async throws {
     show(try await shop.get("u", as: User.self).onProgress { print($0) }.sender().value)
 }

@@ -111,7 +111,7 @@ func modelOfTypedError(error: TypedAPIError<Page>) {
     show(error.model?.next)
 }
 
-// error: A sender has it, for another task: "for await progress in sender.downloadProgress".
+// error: Begin with "async let value = sender.value", then write "for await progress in sender.downloadProgress".
 func progressOfARequest() async {
     for await progress in shop.download("film", to: .temporary).downloadProgress { show(progress) }
 }
@@ -259,7 +259,7 @@ func stubByLabels() {
     show(Stub(status: .ok, headers: [:], body: "{}"))
 }
 
-// error: Read it in another task
+// error: Begin with "async let value = sender.value"
 func senderProgress() {
     let sender = shop.data.get("film").sender()
     sender.downloadProgress { print($0.fraction ?? 0) }

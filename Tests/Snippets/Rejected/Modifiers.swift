@@ -354,12 +354,12 @@ func modelDecoder() {
     show(request.modelDecoder(JSONDecoder()))
 }
 
-// error: Read it in another task: "for await progress in sender.downloadProgress".
+// error: Begin with "async let value = sender.value", then write "for await progress in sender.downloadProgress".
 func onProgress() {
     show(request.downloadProgress { print($0.fractionCompleted ?? 0) })
 }
 
-// error: Read it in another task: "for await progress in sender.uploadProgress".
+// error: Begin with "async let value = sender.value", then write "for await progress in sender.uploadProgress".
 func uploadProgressClosure() {
     show(request.uploadProgress { progress in print(progress) })
 }

@@ -294,7 +294,7 @@ func uploadMethod() {
     show(r)
 }
 
-// error: Read it in another task: "for await progress in sender.uploadProgress".
+// error: Begin with "async let value = sender.value", then write "for await progress in sender.uploadProgress".
 func uploadOnProgress() async throws {
     let u = try await shop.upload("u", .data(Data()), as: User.self).onUploadProgress { print($0) }.sender().value
     show(u)
