@@ -321,7 +321,7 @@ extension SluiceError {
     static func fileExists(_ path: String) -> SluiceError {
         SluiceError(
             .fileExists,
-            "“\(path)” already exists. Choose another name, overwrite the file, or keep both.",
+            "“\(path)” already exists. Choose another name, or let DownloadDestination.file(_:ifExists:) overwrite it or keep both.",
             step: .file
         )
     }
