@@ -41,6 +41,18 @@ final class BodiesGuideTests: XCTestCase {
             .query("sort", "name")
         let plain = URLEncodedFormEncoder(arrayEncoding: .noBrackets, boolEncoding: .literal)
         let filtered = shop.string.get("users").parameters(["new": true, "tag": ["a", "b"]], encoder: plain)
+        let partner = APIClient(baseURL: "https://partner.example") {
+            $0.formEncoder = URLEncodedFormEncoder(arrayEncoding: .noBrackets, boolEncoding: .literal)
+        }
+        let values: Parameters = ["new": true, "tag": ["a", "b"], "price": 10.0]
+        XCTAssertEqual(
+            try partner.data.get("users").query(values).httpRequest().path,
+            "/users?new=true&price=10.0&tag=a&tag=b"
+        )
+        XCTAssertEqual(
+            try shop.data.get("users").query(values).httpRequest().path,
+            "/users?new=1&price=10.0&tag%5B%5D=a&tag%5B%5D=b"
+        )
         _ = try await search.sender().value
         _ = try await filtered.sender().value
         XCTAssertEqual(

@@ -60,7 +60,8 @@ final class MovingFromAsyncHTTPClientTests: XCTestCase {
         let log = try await shop.stream("log").response()
         print(log.status, log.head.headers["Content-Type"] ?? "")
         for try await chunk in log.bytes { print(chunk.count) }
-        let archive = try await shop.download("archive.tar.gz", to: .file(target)).sender().value
+        try Data("old".utf8).write(to: target)
+        let archive = try await shop.download("archive.tar.gz", to: .file(target, ifExists: .overwrite)).sender().value
         print(archive.url, archive.length)
         XCTAssertEqual(archive.length, 5)
     }

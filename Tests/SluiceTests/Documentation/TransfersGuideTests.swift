@@ -34,6 +34,14 @@ final class TransfersGuideTests: XCTestCase {
         let careful = films.data.upload("assets", .file(film)).expectsContinue()
         _ = try await careful.sender().value
         XCTAssertEqual(server.requests.map(\.body.count), [3_000_000, 3_000_000])
+        server.on("/parts/2", .text("thanks"))
+        try Data(repeating: 7, count: 5_000_003).write(to: film)
+        let handle = try FileHandle(forReadingFrom: film)
+        try handle.seek(toOffset: 5_000_000)
+        let part = films.data.upload("parts/2", .data(try handle.read(upToCount: 5_000_000) ?? Data())).put()
+        _ = try await part.sender().value
+        XCTAssertEqual(server.requests.last?.method, .put)
+        XCTAssertEqual(server.requests.last?.body, Data([7, 7, 7]))
         let preview = films.data.request("previews/1").priority(.high)
         XCTAssertEqual(preview.draft.path, "previews/1")
     }
@@ -99,7 +107,12 @@ final class TransfersGuideTests: XCTestCase {
         let fixture = try DownloadFixture(bytes: 0)
         fixture.server.on("/reports/7", .json(#"{"rows":3}"#))
         fixture.server.on("/log", .text("a\nb\n"))
+        fixture.server.on(.post, "/export") { .data($0.body) }
         let shop = fixture.client
+        let table = fixture.folder.appending(path: "table.csv")
+        let export = shop.data.post("export").json(["year": 2026]).download(to: .file(table, ifExists: .overwrite))
+        _ = try await export.sender().value
+        XCTAssertEqual(try Data(contentsOf: table), Data(#"{"year":2026}"#.utf8))
         let report: DownloadAPIRequest<Report, ShopError> = shop.get("reports/7", as: Report.self)
             .query("format", "json")
             .download(to: .temporary)
