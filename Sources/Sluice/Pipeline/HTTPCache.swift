@@ -245,7 +245,8 @@ struct CacheLookup: Sendable {
             from: entry,
             now: cache.clock.date
         )
-        return serving.flatMap { response($0, within: limits) }
+        guard let serving else { return nil }
+        return response(serving, within: limits)
     }
 
     private func response(_ serving: ServableResponse, within limits: ResponseLimits) -> ServerResponse? {
@@ -255,7 +256,8 @@ struct CacheLookup: Sendable {
         if let limit = limits.body, Int64(body.count) > limit { return nil }
         return ServerResponse(
             request: request,
-            head: serving.head,
+            head: serving.unmarkedHead,
+            addedFields: serving.addedFields,
             body: body,
             source: serving.source(),
             storedModel: cache.reusesModels ? serving.entry.storedModel : nil

@@ -173,6 +173,9 @@ struct SynchronousDriver: Sendable {
     private func take(_ hit: ServerResponse) {
         var machine = parts.machine
         while machine.next < .report { machine.advance() }
+        var hit = hit
+        // Observers and interceptors may read it several times.
+        hit.completeHead()
         conclude(machine, .success(hit))
     }
 

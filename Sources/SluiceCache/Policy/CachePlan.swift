@@ -112,8 +112,18 @@ package struct ServableResponse: Sendable {
         return entry.body[start + range.lowerBound..<start + range.upperBound]
     }
 
-    /// The head to return: the stored head with `Age` (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
+    /// The head to return: the stored head with ``addedFields``.
     package var head: HTTPResponse {
+        var head = unmarkedHead
+        addedFields.append(to: &head.headers)
+        return head
+    }
+
+    /// The fields that the cache adds to ``unmarkedHead``.
+    package var addedFields: CacheAddedFields { CacheAddedFields(age: age, status: status) }
+
+    /// The head to return, without ``addedFields``.
+    package var unmarkedHead: HTTPResponse {
         var head = isRevalidated ? response.head : response.unvalidatedHead
         switch form {
         case .whole, .head: break
@@ -136,74 +146,6 @@ package struct ServableResponse: Sendable {
             head.headers[.contentLength] = "0"
         }
         for field in receivedFields { head.headers.append(field) }
-        head.headers.reserveRoom(fields: 2, bytes: 96)
-        head.headers.append(.age) { $0.append(decimal: age.magnitude) }
-        head.headers.append(.cacheStatus) { status.append(to: &$0) }
         return head
-    }
-}
-
-// MARK: - Cache status
-
-/// The cache's handling of a request: one member of `Cache-Status` (RFC 9211 §2).
-package struct CacheStatus: Sendable, Hashable {
-    /// The reason for forwarding a request (RFC 9211 §2.2).
-    package enum Forward: String, Sendable, Hashable {
-        /// The cache is not used for this request, regardless of stored responses.
-        case bypass
-        /// The request method is not cacheable.
-        case method
-        /// No response is stored under the URL.
-        case uriMiss = "uri-miss"
-        /// The responses stored under the URL do not match, by `Vary` or by credentials.
-        case varyMiss = "vary-miss"
-        /// The stored response is fresh, but the request does not accept it.
-        case request
-        /// The stored response has to be validated.
-        case stale
-        /// The stored response is incomplete.
-        case partial
-    }
-
-    /// The cache name as a token or string of RFC 8941.
-    var cache: String
-    /// The reason for forwarding; nil for a hit.
-    var forward: Forward?
-    /// The status of the server's response; nil if there was no response.
-    var forwardStatus: HTTPStatus?
-    /// The remaining freshness lifetime in seconds, negative for a stale response; nil for a response from the server.
-    var timeToLive: Int?
-    /// True if the received response is stored.
-    var isStored = false
-    /// True if the request waited for a shared request.
-    var isCollapsed = false
-
-    /// Appends the member as field text.
-    func append(to text: inout [UInt8]) {
-        text.append(text: cache)
-        if let forward {
-            text.append(text: "; fwd=")
-            text.append(text: forward.rawValue)
-            if let forwardStatus { text.append(text: "; fwd-status=\(forwardStatus.rawValue)") }
-        } else {
-            text.append(text: "; hit")
-        }
-        if let timeToLive {
-            text.append(text: timeToLive < 0 ? "; ttl=-" : "; ttl=")
-            text.append(decimal: timeToLive.magnitude)
-        }
-        if isStored { text.append(text: "; stored") }
-        if isCollapsed { text.append(text: "; collapsed") }
-    }
-
-    /// Encodes a name as a token of RFC 8941 if possible (§3.3.4), otherwise as a string (§3.3.3) with `?` in place of
-    /// characters that are not printable ASCII.
-    static func encodedName(_ name: String) -> String {
-        let isToken =
-            name.utf8.first.map { ("a"..."z").contains(Unicode.Scalar($0 | 0x20)) || $0 == UInt8(ascii: "*") } ?? false
-            && name.utf8.allSatisfy { $0.isTokenCharacter || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
-        if isToken { return name }
-        let scalars = name.unicodeScalars.map { (" "..."~").contains($0) ? $0 : "?" }
-        return String(String.UnicodeScalarView(scalars)).asQuotedString
     }
 }

@@ -73,3 +73,93 @@ private struct CacheDirectiveReader {
         return hasJunk
     }
 }
+
+// MARK: - Cache status
+
+/// The cache's handling of a request: one member of `Cache-Status` (RFC 9211 §2).
+package struct CacheStatus: Sendable, Hashable {
+    /// The reason for forwarding a request (RFC 9211 §2.2).
+    package enum Forward: String, Sendable, Hashable {
+        /// The cache is not used for this request, regardless of stored responses.
+        case bypass
+        /// The request method is not cacheable.
+        case method
+        /// No response is stored under the URL.
+        case uriMiss = "uri-miss"
+        /// The responses stored under the URL do not match, by `Vary` or by credentials.
+        case varyMiss = "vary-miss"
+        /// The stored response is fresh, but the request does not accept it.
+        case request
+        /// The stored response has to be validated.
+        case stale
+        /// The stored response is incomplete.
+        case partial
+    }
+
+    /// The cache name as a token or string of RFC 8941.
+    package var cache: String
+    /// The reason for forwarding; nil for a hit.
+    package var forward: Forward?
+    /// The status of the server's response; nil if there was no response.
+    package var forwardStatus: HTTPStatus?
+    /// The remaining freshness lifetime in seconds, negative for a stale response; nil for a response from the server.
+    package var timeToLive: Int?
+    /// True if the received response is stored.
+    package var isStored = false
+    /// True if the request waited for a shared request.
+    package var isCollapsed = false
+
+    package init(cache: String, forward: Forward? = nil, forwardStatus: HTTPStatus? = nil) {
+        self.cache = cache
+        self.forward = forward
+        self.forwardStatus = forwardStatus
+    }
+
+    /// Appends the member as field text.
+    package func append(to text: inout [UInt8]) {
+        text.append(text: cache)
+        if let forward {
+            text.append(text: "; fwd=")
+            text.append(text: forward.rawValue)
+            if let forwardStatus { text.append(text: "; fwd-status=\(forwardStatus.rawValue)") }
+        } else {
+            text.append(text: "; hit")
+        }
+        if let timeToLive {
+            text.append(text: timeToLive < 0 ? "; ttl=-" : "; ttl=")
+            text.append(decimal: timeToLive.magnitude)
+        }
+        if isStored { text.append(text: "; stored") }
+        if isCollapsed { text.append(text: "; collapsed") }
+    }
+
+    /// Encodes a name as a token of RFC 8941 if possible (§3.3.4), otherwise as a string (§3.3.3) with `?` in place of
+    /// characters that are not printable ASCII.
+    package static func encodedName(_ name: String) -> String {
+        let isToken =
+            name.utf8.first.map { ("a"..."z").contains(Unicode.Scalar($0 | 0x20)) || $0 == UInt8(ascii: "*") } ?? false
+            && name.utf8.allSatisfy { $0.isTokenCharacter || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
+        if isToken { return name }
+        let scalars = name.unicodeScalars.map { (" "..."~").contains($0) ? $0 : "?" }
+        return String(String.UnicodeScalarView(scalars)).asQuotedString
+    }
+}
+
+/// The fields that a cache adds to the head of a stored response: `Age` (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
+package struct CacheAddedFields: Sendable, Hashable {
+    /// The age of the response in seconds.
+    let age: Int
+    let status: CacheStatus
+
+    package init(age: Int, status: CacheStatus) {
+        self.age = age
+        self.status = status
+    }
+
+    /// Appends the fields to those of the stored head.
+    package func append(to headers: inout HTTPHeaders) {
+        headers.reserveRoom(fields: 2, bytes: 96)
+        headers.append(.age) { $0.append(decimal: age.magnitude) }
+        headers.append(.cacheStatus) { status.append(to: &$0) }
+    }
+}

@@ -5,6 +5,8 @@ public struct ServerResponse: Sendable {
     private struct Parts: Sendable {
         var request: HTTPRequest
         var head: HTTPResponse
+        /// The fields that the head lacks; nil if it is complete.
+        var addedFields: CacheAddedFields?
         var body: Data
         var metrics: TransferMetrics
         var source: ResponseSource
@@ -25,8 +27,16 @@ public struct ServerResponse: Sendable {
     }
     /// Status, headers and version.
     public var head: HTTPResponse {
-        get { storage[0].head }
-        _modify { yield &storage[0].head }
+        get {
+            guard let fields = storage[0].addedFields else { return storage[0].head }
+            var head = storage[0].head
+            fields.append(to: &head.headers)
+            return head
+        }
+        _modify {
+            completeHead()
+            yield &storage[0].head
+        }
     }
     /// The body, decompressed.
     public var body: Data {
@@ -86,9 +96,18 @@ public struct ServerResponse: Sendable {
     }
 
     /// Creates a response from a stored one and its model.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - head: The stored head.
+    ///   - addedFields: The fields that are added to the head whenever it is read, because few readers of a model need them.
+    ///   - body: The stored body.
+    ///   - source: The source.
+    ///   - storedModel: The model; nil if it is not reused.
     package init(
         request: HTTPRequest,
         head: HTTPResponse,
+        addedFields: CacheAddedFields? = nil,
         body: Data,
         source: ResponseSource,
         storedModel: StoredModel?
@@ -97,6 +116,7 @@ public struct ServerResponse: Sendable {
             Parts(
                 request: request,
                 head: head,
+                addedFields: addedFields,
                 body: body,
                 metrics: TransferMetrics(),
                 source: source,
@@ -107,7 +127,13 @@ public struct ServerResponse: Sendable {
     }
 
     /// The status of the head.
-    public var status: HTTPStatus { head.status }
+    public var status: HTTPStatus { storage[0].head.status }
+
+    /// Adds the fields that the head lacks, for readers that read it several times.
+    package mutating func completeHead() {
+        guard let fields = storage[0].addedFields.take() else { return }
+        fields.append(to: &storage[0].head.headers)
+    }
 }
 
 /// The outcome of sending a request: the server's response, whatever its status, or the error for which none was
@@ -118,7 +144,7 @@ extension TransportOutcome {
     /// The status of the response, also of one that an error contains; nil if none was received.
     public var status: HTTPStatus? {
         switch self {
-        case .success(let response): response.head.status
+        case .success(let response): response.status
         case .failure(let error): error.status
         }
     }
