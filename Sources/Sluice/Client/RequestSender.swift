@@ -298,7 +298,7 @@ extension RequestDraft {
 extension TransferMeter {
     /// Ends the progress with the body's size, in case the transport has not reported it.
     func end(after outcome: TransportOutcome) {
-        if case .success(let response) = outcome { end(received: Int64(response.body.count)) } else { end() }
+        if case .success(let response) = outcome { end(received: Int64(response.bodyCount)) } else { end() }
     }
 }
 

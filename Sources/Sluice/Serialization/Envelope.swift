@@ -329,13 +329,13 @@ struct ModelLocation: Sendable {
         if isOutcome, let serializer = serializer as? any EnvelopeReading<Model> {
             return try serializer.serialize(response, at: self, clientsEnvelope)
         }
-        if response.body.isEmpty && serializer.readsJSON,
+        if response.bodyCount == 0 && serializer.readsJSON,
             allowsEmptyBody || response.isWithoutContent && Model.self is any OptionalValue.Type
         {
             return try emptyModel(of: response, by: serializer)
         }
         let clientsEnvelope = serializer.readsJSON ? clientsEnvelope : nil
-        if let envelope = envelope(orOf: clientsEnvelope), !response.body.isEmpty {
+        if let envelope = envelope(orOf: clientsEnvelope), response.bodyCount > 0 {
             let opened = try envelope.opened(response)
             guard opened.isSuccess else {
                 throw .envelope(EnvelopeFailure(code: opened.code, message: opened.message))
@@ -381,7 +381,7 @@ extension ServerResponse {
     /// True if the response has no content by its definition: 204, 205 (RFC 9110 §15.3.5, §15.3.6) or a response to
     /// HEAD (§9.3.2).
     fileprivate var isWithoutContent: Bool {
-        head.status == .noContent || head.status.rawValue == 205 || request.method == .head
+        status == .noContent || status.rawValue == 205 || request.method == .head
     }
 }
 

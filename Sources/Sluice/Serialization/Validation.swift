@@ -54,8 +54,12 @@ public struct Validation: Sendable {
     }()
 
     func check(_ response: ServerResponse) throws(SluiceError) {
-        try check(response.head, response.body, hasBody: !response.body.isEmpty)
+        // Most responses are accepted by their status alone. Neither head nor body is copied for it.
+        if contentTypes == nil, rules.isEmpty, accepts(response.status) { return }
+        try check(response.head, response.body, hasBody: response.bodyCount > 0)
     }
+
+    private func accepts(_ status: HTTPStatus) -> Bool { statuses.contains { $0.contains(status.rawValue) } }
 
     /// Returns the error for a response whose body is not in memory, or nil if the response is accepted. Custom rules
     /// receive an empty body.
@@ -70,10 +74,7 @@ public struct Validation: Sendable {
     }
 
     private func check(_ head: HTTPResponse, _ body: Data, hasBody: Bool) throws(SluiceError) {
-        let status = head.status.rawValue
-        guard statuses.contains(where: { $0.contains(status) }) else {
-            throw .unacceptableStatus(head)
-        }
+        guard accepts(head.status) else { throw .unacceptableStatus(head) }
         if let contentTypes, hasBody {
             let type = head.headers[.contentType] ?? ""
             guard contentTypes.contains(where: { Validation.matches(type, $0) }) else {

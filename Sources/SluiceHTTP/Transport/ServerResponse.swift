@@ -43,6 +43,8 @@ public struct ServerResponse: Sendable {
         get { storage[0].body }
         _modify { yield &storage[0].body }
     }
+    /// The number of bytes of the body, without a copy of it.
+    package var bodyCount: Int { storage[0].body.count }
     /// The metrics of the transfer; of the last one if there were redirects.
     public var metrics: TransferMetrics {
         get { storage[0].metrics }
