@@ -74,7 +74,8 @@ final class StreamingGuideTests: XCTestCase {
             print(chunk.text, terminator: "")
         }
         var texts: [String] = []
-        let again = ai.stream("chat").post(.json(["prompt": "Why?"])).serverSentEvents()
+        let (_, other) = try server("/chat", text, "text/event-stream")
+        let again = other.stream("chat").post(.json(["prompt": "Why?"])).serverSentEvents()
         for try await chunk in again.decoded(as: Chunk.self, until: "[DONE]") { texts.append(chunk.text) }
         XCTAssertEqual(texts, ["Because."])
     }
