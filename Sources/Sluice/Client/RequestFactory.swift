@@ -138,7 +138,7 @@ extension CodableRequests {
     ///
     /// - Parameters:
     ///   - modelDecoder: The decoder of the model of a successful response; nil for the client's.
-    ///   - errorDecoder: The decoder of the body of a failed response; nil for the client's.
+    ///   - errorDecoder: The decoder of the body of a failed response; nil for the client's, not for `modelDecoder`.
     /// - Returns: The factory.
     public func callAsFunction(
         modelDecoder: (any DataDecoder)? = nil,

@@ -208,16 +208,16 @@ struct Circuits: Sendable {
         self.policy = policy
     }
 
-    /// The state of a key's circuit; closed for an unknown key.
-    /// Returns the state of a circuit; for nil, that of the circuit that is furthest from closed.
+    /// Returns the state of a circuit. For nil it is that of all: open until the latest time, else half-open, else closed.
     func state(_ key: String?) -> CircuitBreaker.State {
         if let key { return circuits[key]?.state ?? .closed }
-        var result = CircuitBreaker.State.closed
-        for circuit in circuits.values {
-            if case .open = circuit.state { return circuit.state }
-            if circuit.state == .halfOpen { result = .halfOpen }
+        return circuits.values.reduce(.closed) { worst, circuit in
+            switch (worst, circuit.state) {
+            case (.open(let latest), .open(let time)): .open(until: max(latest, time))
+            case (.open, _), (.halfOpen, .closed): worst
+            case (_, let state): state
+            }
         }
-        return result
     }
 
     /// Admits or refuses a request. Also returns the new state if the state changed.

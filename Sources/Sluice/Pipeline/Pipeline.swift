@@ -374,9 +374,10 @@ final class Pipeline: Sendable {
         let steps = steps.adding(draft.options.steps)
         transfer.recordsRequest = steps.recordsRequests
         let cache = isCacheable ? cache(for: draft) : nil
-        // A later request that follows no redirects may receive a stored one.
+        // A later request that follows no redirects may receive a stored one, and a transport of the user's own may change it.
         let redirects = draft.options.redirects ?? configuration.redirects
-        transfer.decodesRedirects = cache != nil || !redirects.discardsBodies
+        transfer.decodesRedirects =
+            cache != nil || stub != nil || callbackTransport == nil || !redirects.discardsBodies
         return Call(
             request,
             stub != nil && stubMode(of: draft).skipsGates ? draft.skippingAllGates : draft,

@@ -54,7 +54,7 @@ public struct RetryPolicy: Sendable {
     /// but the last of ``maximumAttempts``, except for cancellations, responses from the cache, and requests whose body can be sent only
     /// once or whose total time is up. It is called for requests that must not be sent twice as well, but these are not retried.
     public var shouldRetry: (@Sendable (RetryProposal) -> Bool)? {
-        didSet { allowRetries() }
+        didSet { if shouldRetry != nil { allowRetries() } }
     }
 
     /// Nil for the transient ones. Their sets need not be created for a client without retries.

@@ -303,6 +303,7 @@ package final class Dial: LoopHandler {
             defer { state.postponed = [] }
             return state.postponed
         }
+        if !postponed.isEmpty { failure.withLock { $0 = nil } }
         var isPostponed = false
         for (index, target) in postponed where !attempt(index, target, on: thread) { isPostponed = true }
         if isPostponed { return }
@@ -335,6 +336,7 @@ package final class Dial: LoopHandler {
         }
         let registration = thread.register(DialAttempt(dial: self, index: index))
         withState { state in
+            state.race?.attemptBegan(index, at: .now)
             state.attempts[index] = Attempt(
                 index: index,
                 descriptor: descriptor,

@@ -90,6 +90,11 @@ package struct AddressRace: Sendable {
         return open.removeFirst()
     }
 
+    /// Records that an attempt, which may have had to wait for a descriptor, begins to connect.
+    package mutating func attemptBegan(_ index: Int, at now: MonotonicTime) {
+        starts[index] = now
+    }
+
     /// Records a connected attempt. The first one wins.
     package mutating func attemptConnected(_ index: Int) {
         guard winner == nil, open.contains(index), !connected.contains(index) else { return }

@@ -19,6 +19,8 @@ struct DurationLedger: Sendable {
     private let limit: Int
     private let isDelta: Bool
     private var start: UInt64
+    /// The end of the latest collection.
+    private var latest: UInt64
     private(set) var series: [[Attribute]: BucketCounts] = [:]
     /// The number of durations that were counted in the series of the overflow.
     private(set) var overflowed = 0
@@ -35,6 +37,7 @@ struct DurationLedger: Sendable {
         self.limit = max(1, limit)
         self.isDelta = isDelta
         self.start = start
+        latest = start
     }
 
     mutating func record(_ seconds: Double, _ attributes: [Attribute]) {
@@ -49,12 +52,13 @@ struct DurationLedger: Sendable {
     /// Returns what was counted; nil if nothing was. A delta is removed.
     ///
     /// If the clock was set back, the series start again at its new time. They begin with a collection without a length, which tells the
-    /// receiver that the counts before are no growth: a reset with an unknown start, as the data model of OpenTelemetry calls it.
+    /// receiver of totals that they are no growth: a reset with an unknown start, as the data model of OpenTelemetry calls it.
     mutating func collect(at time: UInt64) -> Collection? {
         if series.isEmpty { return nil }
-        if start > time, start - time > Self.tolerance { start = time }
+        if latest > time, latest - time > Self.tolerance { start = time }
         // Another collection may have read its time later and come first.
         let end = max(time, start)
+        latest = end
         defer {
             if isDelta {
                 start = end

@@ -149,7 +149,7 @@ public struct TelemetryStatistics: Sendable, Hashable {
     public internal(set) var waitingSpans = 0
     /// The number of spans that the collector accepted.
     public internal(set) var exportedSpans = 0
-    /// The number of spans for which there was no room, whose export has failed ten times in a row, or that came after the end.
+    /// The number of spans for which there was no room, whose export has failed too often, or that came after the end.
     public internal(set) var droppedSpans = 0
     /// The number of spans that the collector refused, all of an export or a part of it.
     public internal(set) var refusedSpans = 0

@@ -20,6 +20,8 @@ final class SpanExporter: Sendable {
         var backoff = ExportBackoff()
         /// The number of failures in a row of the first batch, without a time for the next attempt.
         var failures = 0
+        /// The time of the first of these failures.
+        var firstFailure = ContinuousClock.now
         /// The number of spans that the first batch had when it failed; nil if it has not. Later attempts have the same spans.
         var failed: Int?
         var worker: Task<Void, Never>?
@@ -41,9 +43,9 @@ final class SpanExporter: Sendable {
         }
     }
 
-    /// The number of failures in a row after which a batch is dropped, because a collector may never take it. The pauses between them add up
-    /// to about four minutes, so that the restart of a collector loses nothing.
-    private static let maximumFailures = 10
+    /// The number of failures in a row, and the time since the first of them, after which a batch is dropped, because a collector may
+    /// never take it.
+    private static let maximumFailures = (count: 10, time: Duration.seconds(120))
 
     private let sender: OTLPSender
     private let encode: Encoding
@@ -180,7 +182,10 @@ final class SpanExporter: Sendable {
             switch outcome {
             case .busy(let requested, _) where !state.isOver && !state.givesUp:
                 state.failures = requested == nil ? state.failures + 1 : 0
-                let isDropped = state.failures >= Self.maximumFailures
+                if state.failures == 1 { state.firstFailure = clock.now }
+                let isDropped =
+                    state.failures >= Self.maximumFailures.count
+                    && state.firstFailure.duration(to: clock.now) >= Self.maximumFailures.time
                 if isDropped {
                     state.failures = 0
                     state.statistics.droppedSpans += batch.spans.count

@@ -227,6 +227,9 @@ public final class CassetteTransport: Transport {
         let metrics: TransferMetrics
         let trailers: HTTPHeaders
         do throws(SluiceError) {
+            // Bodies are searched for secrets, and stored decoded.
+            var context = context
+            context.decodesRedirects = true
             let response = try await transport.send(request, context: context)
             head = response.head
             contents = try await bodies.contents(of: response, upTo: context.limits.body)

@@ -52,6 +52,28 @@ import Testing
         #expect(played.body.trailers == ["Digest": "x", "Set-Cookie": "REDACTED"])
     }
 
+    #if os(Linux)
+    /// The client needs only the head of a redirect that it follows, but the recording needs the text of the body.
+    @Test func recordsTheDecodedBodyOfAFollowedRedirect() async throws {
+        defer { tearDown() }
+        let server = try LoopbackServer()
+        let moved = try Data("moved".utf8).gzip
+        let headers: HTTPHeaders = [.location: "/end", .contentEncoding: "gzip"]
+        server.on("/old", .data(moved, contentType: "text/plain", status: .found, headers: headers))
+        server.on("/end", .text("end"))
+        for isPassedThrough in [false, true] {
+            let stubs = StubTransport()
+            let recording = CassetteTransport(recording: SocketTransport(), to: file, mode: .always, redaction: .none)
+            stubs.passThrough(.any, to: recording)
+            let client = APIClient(baseURL: server.url) { $0.transport = isPassedThrough ? stubs : recording }
+            #expect(try await client.string.get("old").sender().value == "end")
+            let playback = APIClient(baseURL: server.url) { $0.transport = CassetteTransport(replaying: file) }
+            let kept = await playback.string.get("old").redirects(.none).sender().response
+            #expect(kept.body == Data("moved".utf8))
+        }
+    }
+    #endif
+
     @Test func replaysRecordingsInOrderWithoutNetwork() async throws {
         defer { tearDown() }
         network.on(.get("/a"), .sequence([.text("1"), .text("2")]))

@@ -169,8 +169,8 @@ extension OAuth2 {
     ///
     /// When the limit is reached, requests with an expired token fail with ``OAuth2Error/Code/tooManyRefreshes``. If an
     /// API refuses a token then, its response is returned as it is. While there is no valid token
-    /// because the authorization server cannot be reached, or responds with 429 or 5xx, one more request is sent every two
-    /// seconds, so that requests succeed soon after its return.
+    /// because the authorization server cannot be reached, or responds with 5xx, one more request is sent every two seconds.
+    /// After its next response, the requests before it no longer count.
     public struct RefreshLimit: Sendable {
         /// The number of requests, failures included. A request that is cancelled, because no request waits for its token, does not count.
         public var count: Int

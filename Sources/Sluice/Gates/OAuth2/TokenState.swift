@@ -507,8 +507,9 @@ struct RefreshWindow: Sendable {
 
     let limit: OAuth2.RefreshLimit
     private var times: [ContinuousClock.Instant] = []
-    /// True if the last request has shown that the server is not available. Its failures are no loop of refused tokens.
-    private var isOutage = false
+    /// The times of the requests since the last one that the server has answered. They count until it answers again, because their
+    /// failures are no loop of refused tokens.
+    private var unanswered: [ContinuousClock.Instant] = []
 
     init(_ limit: OAuth2.RefreshLimit) {
         self.limit = limit
@@ -516,21 +517,20 @@ struct RefreshWindow: Sendable {
 
     /// True if the limit allows another request.
     func isOpen(at now: ContinuousClock.Instant) -> Bool {
-        times.count { isWithin($0, now) } < max(1, limit.count)
+        (times + unanswered).count { isWithin($0, now) } < max(1, limit.count)
     }
 
     /// True if a request beyond the limit may find out if the server is available again.
     func allowsTrial(at now: ContinuousClock.Instant) -> Bool {
-        isOutage && times.last.map { $0.duration(to: now) >= Self.outagePause } ?? true
+        unanswered.last.map { $0.duration(to: now) >= Self.outagePause } ?? false
     }
 
-    /// Records the result of a request that has been added.
+    /// Records the result of the request that was added last.
     mutating func record(_ result: Result<OAuth2.Token, OAuth2Error>) {
-        if case .failure(let error) = result {
-            isOutage =
-                error.code == .unreachable || error.status.map { $0.isServerError || $0 == .tooManyRequests } ?? false
+        if case .failure(let error) = result, error.code == .unreachable || error.status?.isServerError == true {
+            if let last = times.popLast() { unanswered = unanswered.suffix(max(1, limit.count)) + [last] }
         } else {
-            isOutage = false
+            unanswered = []
         }
     }
 
@@ -545,6 +545,7 @@ struct RefreshWindow: Sendable {
 
     mutating func removeAll() {
         times = []
+        unanswered = []
     }
 
     private func isWithin(_ time: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Bool {

@@ -17,7 +17,7 @@ import SluiceHTTP
 /// same holds when the server says that its quota is exhausted: no requests are admitted before the quota is reset.
 /// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
 /// the same with an `X-` prefix. A request whose total time-out or ``Deadline`` ends before the pause fails at once
-/// with ``SluiceError/Code/rateLimited``. After the pause, requests are sent at the rate, at first without a burst. A
+/// with ``SluiceError/Code/rateLimited``. After the pause, requests are sent at the rate, and the tokens of that time are missing from the burst. A
 /// limit without a rate, as ``fromServer(per:maximumWaiting:maximumWait:maximumPause:named:)`` returns, sends all that
 /// wait.
 ///

@@ -253,11 +253,12 @@ package struct TokenBucket: Sendable {
         if taken >= wasFullAt { fullAt = max(fullAt - rate.interval, earliestFull) }
     }
 
-    /// Stops the tokens until a time, at which there is at most one: a burst would meet a server that has asked for less.
+    /// Stops the tokens until a time. Those that the pause would add are missing afterwards, so that after a pause as long as the burst takes
+    /// to fill, there is one: a burst would meet a server that has asked for less.
     mutating func pause(_ rate: Rate, until time: ContinuousClock.Instant, now: ContinuousClock.Instant) {
         guard time > now else { return }
         pausedUntil = max(pausedUntil, time)
-        earliestFull = max(earliestFull, pausedUntil + rate.depth)
+        earliestFull = max(earliestFull, pausedUntil + min(rate.depth, now.duration(to: pausedUntil)))
         fullAt = max(fullAt, earliestFull)
     }
 }

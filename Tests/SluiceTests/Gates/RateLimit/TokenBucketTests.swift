@@ -116,6 +116,19 @@ import Testing
         var bucket = TokenBucket(now: Self.start)
         let end = Self.start + RetryAfter.longest
         bucket.pause(rate, until: end, now: Self.start)
-        #expect(bucket.due(waitersAhead: 1 << 20, rate, now: Self.start) == end + rate.interval * (1 << 20))
+        #expect(bucket.due(waitersAhead: 1 << 20, rate, now: Self.start) == end)
+        var empty = TokenBucket(emptyAt: Self.start, rate)
+        empty.pause(rate, until: end, now: Self.start)
+        #expect(empty.due(waitersAhead: 1 << 20, rate, now: Self.start) > end)
+    }
+
+    /// A quota of an hour is not lost by a pause of a second.
+    @Test func pauseTakesNoMoreThanItWouldHaveAdded() {
+        let rate = TokenBucket.Rate(3600, every: .seconds(3600), burst: 3600)
+        var bucket = TokenBucket(now: Self.start)
+        let end = Self.start + .seconds(10)
+        bucket.pause(rate, until: end, now: Self.start)
+        #expect(bucket.due(waitersAhead: 3589, rate, now: Self.start) == end)
+        #expect(bucket.due(waitersAhead: 3590, rate, now: Self.start) == end + .seconds(1))
     }
 }

@@ -8,13 +8,14 @@ import Testing
     private struct Model {
         var level: Int
         var time = 0
-        /// The time at which the bucket has at most one token, after a pause.
         var pausedUntil: Int?
+        /// The time before which the bucket is not full, because of pauses.
+        var earliestFull: Int?
         var waiting: [Int] = []
 
         mutating func advance(to now: Int, _ interval: Int, _ burst: Int) {
             level = min(level + now - time, interval * burst)
-            if let pausedUntil { level = min(level, interval + now - pausedUntil) }
+            if let earliestFull { level = min(level, interval * burst + now - earliestFull) }
             time = now
         }
     }
@@ -93,8 +94,12 @@ import Testing
                 guard Int.random(in: 0..<10, using: &random) == 0 else { continue }
                 let until = now + Int.random(in: 0..<200, using: &random)
                 models[name]?.advance(to: now, interval, burst)
-                let before = models[name]?.pausedUntil ?? 0
-                if until > now { models[name]?.pausedUntil = max(until, before) }
+                if until > now, var model = models[name] {
+                    let end = max(until, model.pausedUntil ?? 0)
+                    model.pausedUntil = end
+                    model.earliestFull = max(model.earliestFull ?? 0, end + min(interval * (burst - 1), end - now))
+                    models[name] = model
+                }
                 for (id, _) in buckets.pause(name, until: start + .milliseconds(until), now: instant) {
                     models[name]?.waiting.removeAll { $0 == id }
                     ended.insert(id)
