@@ -27,7 +27,8 @@ import SluiceHTTP
 /// must not evict keys: use `maxmemory-policy noeviction`.
 ///
 /// When the upstream server asks for a pause by `Retry-After` or a quota header, as `RateLimit` describes, its machine sends no
-/// requests of the same key before that time. Other machines learn it with their next batch.
+/// requests of the same key before that time. Other machines learn it with their next batch. Permits are added during the pause, so a burst
+/// may follow it.
 ///
 /// While Redis is unavailable, the ``RedisLimitFallback`` applies. Redis also counts as unavailable if a key of the limit holds a value
 /// that is not valid.
