@@ -149,15 +149,15 @@ final class EndBench: Sendable {
         var pause = ""
         if rate.admitImmediately(other) == nil { pause = ", and the other host is paused" }
         var left = rate.admitImmediately(first) == nil ? 0 : 1
-        let isPaused = left == 0
-        if isPaused { clock.advance(by: .seconds(61)) }
+        if left == 0 {
+            pause = ", and the host is paused"
+            clock.advance(by: .seconds(61))
+        }
         while rate.admitImmediately(first) != nil { left += 1 }
-        let used = Self.burst - left
-        var tokens = used == 1 ? "1 token" : "\(used) tokens"
-        if isPaused { tokens = "all but \(left) token after a pause of the host" }
+        let tokens = Self.burst - left
         return Told(
             breaker: breaker.settled.sorted().joined(separator: ", "),
-            rate: tokens + pause,
+            rate: "\(tokens) \(tokens == 1 ? "token" : "tokens")\(pause)",
             slots: slots.read < 2 ? "\(slots.read)" : "\(slots.read), \(mostSlots.read == 1 ? "in turn" : "at once")"
         )
     }

@@ -164,10 +164,10 @@ extension EndRow {
         EndRow("the response", "2xx", "success"),
         EndRow("the response", "404", "success") { $0.answers(.status(.notFound)) },
         EndRow("the response", "500", "failure") { $0.answers(.status(.internalServerError)) },
-        EndRow("the response", "429 with `Retry-After`", "success", rate: "all but 1 token after a pause of the host") {
+        EndRow("the response", "429 with `Retry-After`", "success", rate: "1 token, and the host is paused") {
             $0.answers(.status(.tooManyRequests, headers: paused))
         },
-        EndRow("the response", "503 with `Retry-After`", "failure", rate: "all but 1 token after a pause of the host") {
+        EndRow("the response", "503 with `Retry-After`", "failure", rate: "1 token, and the host is paused") {
             $0.answers(.status(.serviceUnavailable, headers: paused))
         },
         EndRow("the response", "connection lost", "failure") { $0.answers(.failure(.connectionLost)) },
