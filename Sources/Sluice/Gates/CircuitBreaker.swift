@@ -114,8 +114,8 @@ public final class CircuitBreaker: ImmediateGate {
     /// Returns the state of a circuit. An open circuit becomes half-open with the first request after its time is up.
     ///
     /// - Parameter key: The host, with its port if it is not the scheme's default, or the key that the scope's closure
-    ///   returns. Nil, the default, for all circuits: open until the latest
-    ///   of their times, else half-open, else closed. A circuit without further requests stays open past its time.
+    ///   returns. Nil, the default, for all circuits: open until the latest time if one is open, half-open if one is, and
+    ///   otherwise closed. A circuit without further requests stays open past its time.
     /// - Returns: The state; closed for a key without requests.
     public func state(for key: String? = nil) -> State {
         record.withLock { $0.circuits.state(key) }

@@ -174,13 +174,13 @@ extension RequestBody {
 
 // MARK: - Tasks of Moya
 
-/// The encodings of Moya, whose place is the name of the modifier.
+/// The parameter encodings of Moya. In Sluice, the name of the modifier selects the encoding.
 @available(*, unavailable, message: "Write \".parameters([\"page\": 1])\", \".query([…])\" or \".form([…])\".")
 public enum URLEncoding {
     case `default`, queryString, httpBody
 }
 
-/// The encodings of Moya, whose place is the name of the modifier.
+/// The parameter encodings of Moya. In Sluice, the name of the modifier selects the encoding.
 @available(*, unavailable, message: "Write \".json([\"name\": name])\".")
 public enum JSONEncoding {
     case `default`, prettyPrinted

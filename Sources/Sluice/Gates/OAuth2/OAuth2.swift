@@ -168,9 +168,9 @@ extension OAuth2 {
     /// The limit on requests to the authorization server, which prevents a loop where an API refuses every token.
     ///
     /// When the limit is reached, requests with an expired token fail with ``OAuth2Error/Code/tooManyRefreshes``. If an
-    /// API refuses a token then, its response is returned as it is. While there is no valid token
-    /// because the authorization server cannot be reached, or responds with 5xx, one more request is sent every two seconds.
-    /// After its next response, the requests before it no longer count.
+    /// API refuses a token then, its response is returned as it is. While there is no valid token because the authorization
+    /// server cannot be reached, or responds with 5xx, one more request is sent every two seconds. Once it responds again, the
+    /// failed requests before no longer count.
     public struct RefreshLimit: Sendable {
         /// The number of requests, failures included. A request that is cancelled, because no request waits for its token, does not count.
         public var count: Int

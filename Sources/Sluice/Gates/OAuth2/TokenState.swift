@@ -387,7 +387,8 @@ extension TokenState {
     /// Handles the result of a request for a token.
     mutating func received(_ result: Result<OAuth2.Token, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id), let stage = work?.stage else { return .stop }
-        window.record(result)
+        // The request of a sign-in is not counted.
+        if work?.isExclusive == false { window.record(result) }
         switch result {
         case .failure(let error):
             guard case .refreshing(let token) = stage, error.code == .invalidGrant else {

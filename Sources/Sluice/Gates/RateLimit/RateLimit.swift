@@ -17,9 +17,9 @@ import SluiceHTTP
 /// same holds when the server says that its quota is exhausted: no requests are admitted before the quota is reset.
 /// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
 /// the same with an `X-` prefix. A request whose total time-out or ``Deadline`` ends before the pause fails at once
-/// with ``SluiceError/Code/rateLimited``. After the pause, requests are sent at the rate, and the tokens of that time are missing from the burst. A
-/// limit without a rate, as ``fromServer(per:maximumWaiting:maximumWait:maximumPause:named:)`` returns, sends all that
-/// wait.
+/// with ``SluiceError/Code/rateLimited``. After the pause, requests are sent at the rate. Tokens that would have been
+/// added during the pause are missing from the burst. A limit without a rate, as
+/// ``fromServer(per:maximumWaiting:maximumWait:maximumPause:named:)`` returns, sends all requests that wait.
 ///
 /// The token of a request that certainly did not reach the server is put back. This is the case if a later gate or an
 /// interceptor failed or was cancelled, or if no connection was made. A server that redirects has been reached. Clients

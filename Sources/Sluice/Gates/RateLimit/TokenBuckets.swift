@@ -95,7 +95,7 @@ struct TokenBuckets<Waiter> {
         return drain(key, now: now)
     }
 
-    /// Stops the tokens of a key until a time, after which the rate applies, without a burst. Removes and returns the
+    /// Stops the tokens of a key until a time, as ``TokenBucket/pause(_:until:now:)`` does. Removes and returns the
     /// waiters whose wait becomes too long or ends too late.
     mutating func pause(_ key: String, until time: Instant, now: Instant) -> [(Waiter, Arrival)] {
         if entries[key] == nil { insert(key, now: now) { _, _ in } }
@@ -209,7 +209,7 @@ package struct TokenBucket: Sendable {
     private(set) var fullAt: ContinuousClock.Instant
     /// The time until which the server accepts no requests.
     private(set) var pausedUntil: ContinuousClock.Instant
-    /// The earliest time at which the bucket can be full, because it has at most one token at the end of a pause.
+    /// The earliest time at which the bucket can be full, because a pause adds no tokens.
     private var earliestFull: ContinuousClock.Instant
     /// The latest time at which the bucket was full and a token was taken.
     private var wasFullAt: ContinuousClock.Instant
@@ -253,8 +253,8 @@ package struct TokenBucket: Sendable {
         if taken >= wasFullAt { fullAt = max(fullAt - rate.interval, earliestFull) }
     }
 
-    /// Stops the tokens until a time. Those that the pause would add are missing afterwards, so that after a pause as long as the burst takes
-    /// to fill, there is one: a burst would meet a server that has asked for less.
+    /// Stops the tokens until a time. The tokens that would have been added by then are missing afterwards, but for one. A burst would meet
+    /// a server that has asked for less.
     mutating func pause(_ rate: Rate, until time: ContinuousClock.Instant, now: ContinuousClock.Instant) {
         guard time > now else { return }
         pausedUntil = max(pausedUntil, time)

@@ -217,6 +217,17 @@ import Testing
         #expect(scenario.ask() == "refused: tooManyRefreshes")
     }
 
+    @Test func failedSignInDoesNotChangeTheCountedRequests() {
+        var scenario = Scenario(limit: .init(count: 1, per: .seconds(30)))
+        _ = scenario.ask()
+        #expect(scenario.loaded(nil) == "request")
+        _ = scenario.fails(.invalidClient)
+        let signIn = scenario.state.beginExclusiveWork() ?? 0
+        _ = scenario.state.received(.failure(OAuth2Error(.unreachable)), work: signIn, at: scenario.moment)
+        scenario.seconds = 10
+        #expect(scenario.ask() == "refused: tooManyRefreshes")
+    }
+
     @Test func keepsLastTokenWhenRefreshLimitIsReached() {
         var scenario = Scenario(limit: .init(count: 3, per: .seconds(30)))
         _ = scenario.ask()
