@@ -198,6 +198,9 @@ package final class Connection: LoopHandler, RequestCarrier {
         let mayResend = transaction.resendReason != nil && transaction.call.deadline > now
         // The rest of a discarded response is not worth a longer wait.
         if mayResend { return resend(&state, transaction, &effects) }
+        if transaction.isReused, transaction.sending == .sent, transaction.firstByte == nil {
+            effects.unansweredSince = transaction.began
+        }
         fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
     }
 
@@ -542,6 +545,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         /// Set if the request's slot is released. True if the connection can be reused.
         var release: Bool?
         var resend: Call?
+        /// The start of a request that timed out without any response on a reused connection.
+        var unansweredSince: MonotonicTime?
         var isClosed = false
         /// True if the connection was idle and must be removed from the pool.
         var leavesPool = false
@@ -562,6 +567,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             if effects.wantsTurn { registration.runAgain(self, on: thread) }
         }
         if effects.leavesPool { pool.remove(.http1(self), on: thread) }
+        if let time = effects.unansweredSince { pool.closeIdle(of: group, since: time) }
         if let isReusable = effects.release { pool.release(isReusable ? .http1(self) : nil, of: group, on: thread) }
         if let call = effects.resend { pool.resend(call, in: group, on: thread) }
         // Deliver last, so that the caller's next request finds the connection and the slot free.
@@ -582,19 +588,6 @@ package final class Connection: LoopHandler, RequestCarrier {
             },
             onAbandon: { [self] in abandon(call) }
         )
-    }
-}
-
-extension SluiceError {
-    static var closedBeforeResponse: SluiceError {
-        SluiceError(
-            .connectionLost,
-            "The reused connection closed before a response arrived. The server may have received the request."
-        )
-    }
-
-    static var bodyNotRewound: SluiceError {
-        SluiceError(.bodyNotReplayable, "The body would have to be sent again, but it can be read only once.")
     }
 }
 #endif

@@ -360,6 +360,13 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
+    /// Closes the connections of a group that have not been used since a request began that had no response.
+    ///
+    /// If a network device has dropped the state of one connection, it has dropped that of the others. The next request would time out, too.
+    func closeIdle(of group: State.GroupID, since time: MonotonicTime) {
+        for connection in state.withLockUnchecked({ $0.removeIdle(of: group, since: time) }) { connection.closeIdle() }
+    }
+
     /// Unregisters from the loop if the client is released and no request has a deadline.
     private func unregisterIfUnused(on thread: LoopThread) {
         guard state.withLockUnchecked({ $0.nextDeadline }) == .distantFuture else { return }

@@ -50,6 +50,8 @@ package final class Dial: LoopHandler {
         var proxyTLS: TLSStream?
         var tunnel: ProxyTunnel?
         var stage = Stage.connecting
+        /// The failure of the last handshake that the server has ended by closing its connection.
+        var handshakeLoss: SluiceError?
         var timings = ConnectionTimings()
     }
 
@@ -127,8 +129,13 @@ package final class Dial: LoopHandler {
     package func cancel() {
         loop.post { [self] thread in
             // Addresses that have not answered for a second may no longer be those of the name.
-            let isWaiting = withState { !$0.isOver && $0.race != nil && !$0.isConnected }
-            if isWaiting, MonotonicTime.now.since(began) >= .seconds(1) { resolver.forget(route?.host ?? origin.host) }
+            if MonotonicTime.now.since(began) >= .seconds(1) {
+                let (isWaiting, silent) = withState { state in
+                    (!state.isOver && state.race != nil && !state.isConnected, state.addressInTLS)
+                }
+                if isWaiting { resolver.forget(route?.host ?? origin.host) }
+                if route == nil, let silent { resolver.putLast(silent, of: origin.host) }
+            }
             tearDown(on: thread)
         }
     }
@@ -291,7 +298,8 @@ package final class Dial: LoopHandler {
                 return connected(index, on: thread)
             case .failed:
                 resolver.forget(route?.host ?? origin.host)
-                return fail(lastFailure.map { cannotConnect($0) } ?? Engine.unavailable, on: thread)
+                let loss = withState { $0.handshakeLoss }
+                return fail(loss ?? lastFailure.map { cannotConnect($0) } ?? Engine.unavailable, on: thread)
             }
         }
     }
@@ -381,7 +389,7 @@ package final class Dial: LoopHandler {
     }
 
     /// Handles readiness of an attempt's socket.
-    fileprivate func attemptReady(_ index: Int, _ events: UInt32, on thread: LoopThread) {
+    func attemptReady(_ index: Int, _ events: UInt32, on thread: LoopThread) {
         guard let attempt = withState({ $0.isOver ? nil : $0.attempts[index] }) else { return }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 {
             withState { state in
@@ -492,12 +500,30 @@ package final class Dial: LoopHandler {
         case .tls(let stream):
             switch stream.handshake() {
             case .wantsRead, .wantsWrite: return
-            case .failed(let error): fail(error, on: thread)
+            case .failed(let error): handshakeFailed(attempt, error, on: thread)
             case .done:
                 withState { $0.timings.tls = MonotonicTime.now.since(began) }
                 succeed(attempt, on: thread)
             }
         }
+    }
+
+    /// Tries the other addresses of the server if the connection was lost. A machine of a server that is about to stop may still accept
+    /// connections.
+    private func handshakeFailed(_ attempt: Attempt, _ error: SluiceError, on thread: LoopThread) {
+        guard route == nil, error.code == .connectionLost, case .address(let address) = attempt.target else {
+            return fail(error, on: thread)
+        }
+        resolver.putLast(address.address, of: origin.host)
+        let registration = thread.register(self)
+        withState { state in
+            _ = state.takeTLS()
+            state.race?.winnerFailed(at: .now)
+            state.handshakeLoss = error
+            state.registration = registration
+        }
+        close(attempt.index, on: thread)
+        advance(on: thread)
     }
 
     private func proceedTunnel(_ attempt: Attempt, on thread: LoopThread) {
@@ -564,37 +590,6 @@ package final class Dial: LoopHandler {
         for index in indices { close(index, on: thread) }
         if let registration { thread.unregister(registration) }
         if let ticket { resolver.cancel(ticket) }
-    }
-}
-
-/// The handler of one attempt's socket.
-private final class DialAttempt: LoopHandler {
-    let dial: Dial
-    let index: Int
-
-    init(dial: Dial, index: Int) {
-        self.dial = dial
-        self.index = index
-    }
-
-    func ready(_ events: UInt32, on thread: LoopThread) {
-        dial.attemptReady(index, events, on: thread)
-    }
-}
-
-extension Dial.State {
-    /// True once a socket has connected and the handshakes use it.
-    fileprivate var isConnected: Bool {
-        if case .connecting = stage { false } else { true }
-    }
-
-    /// Removes and returns the TLS stream for requests, if any.
-    fileprivate mutating func takeTLS() -> TLSStream? {
-        let outer = proxyTLS.take()
-        tunnel = nil
-        defer { stage = .connecting }
-        if case .tls(let stream) = stage { return stream }
-        return outer
     }
 }
 #endif

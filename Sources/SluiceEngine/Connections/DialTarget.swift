@@ -42,6 +42,43 @@ extension Dial {
     }
 }
 
+/// The handler of one attempt's socket.
+final class DialAttempt: LoopHandler {
+    let dial: Dial
+    let index: Int
+
+    init(dial: Dial, index: Int) {
+        self.dial = dial
+        self.index = index
+    }
+
+    func ready(_ events: UInt32, on thread: LoopThread) {
+        dial.attemptReady(index, events, on: thread)
+    }
+}
+
+extension Dial.State {
+    /// True once a socket has connected and the handshakes use it.
+    var isConnected: Bool {
+        if case .connecting = stage { false } else { true }
+    }
+
+    /// The address of the socket on which TLS with the origin is being set up.
+    var addressInTLS: IPAddress? {
+        guard case .tls = stage, case .address(let address)? = attempts.values.first?.target else { return nil }
+        return address.address
+    }
+
+    /// Removes and returns the TLS stream for requests, if any.
+    mutating func takeTLS() -> TLSStream? {
+        let outer = proxyTLS.take()
+        tunnel = nil
+        defer { stage = .connecting }
+        if case .tls(let stream) = stage { return stream }
+        return outer
+    }
+}
+
 extension HTTPVersionPolicy {
     /// The protocols that are offered in TLS (RFC 7301).
     var protocols: [String] {

@@ -144,6 +144,14 @@ extension PoolState {
         return all
     }
 
+    /// Removes the connections of a group that have been idle since a time or longer.
+    package mutating func removeIdle(of group: GroupID, since time: MonotonicTime) -> [Connection] {
+        guard let idle = groups[safe: group]??.idle.prefix(while: { $0.since <= time }) else { return [] }
+        groups[group]?.idle.removeFirst(idle.count)
+        removeIfUnused(group)
+        return idle.map(\.connection)
+    }
+
     // MARK: Dials
 
     /// Starts dials for requests that waited for a dial which has ended, or that need more connections.

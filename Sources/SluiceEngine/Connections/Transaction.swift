@@ -530,6 +530,17 @@ struct ConnectionTimings: Sendable {
 }
 
 extension SluiceError {
+    static var closedBeforeResponse: SluiceError {
+        SluiceError(
+            .connectionLost,
+            "The reused connection closed before a response arrived. The server may have received the request."
+        )
+    }
+
+    static var bodyNotRewound: SluiceError {
+        SluiceError(.bodyNotReplayable, "The body would have to be sent again, but it can be read only once.")
+    }
+
     static var damagedEncoding: SluiceError {
         SluiceError(.invalidResponse, "The response's content encoding is damaged or unknown.")
     }

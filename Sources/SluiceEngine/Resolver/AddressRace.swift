@@ -5,7 +5,7 @@ import SluiceHTTP
 ///
 ///     next(at:) ──► attempt 0 ──┬─ failed: the next attempt at once
 ///                               ├─ delay passed: the next attempt beside it
-///                               └─ connected: won, the other attempts are abandoned
+///                               └─ connected: won, the other attempts are abandoned ── the winner fails: the next attempt
 ///
 /// The IP versions alternate, starting with the version of the first address (§4). Each attempt has a head start of `delay` (§5). The
 /// delay never ends an attempt, so all attempts may run at the same time, unless the caller abandons the oldest. The caller repeats
@@ -27,7 +27,7 @@ package struct AddressRace: Sendable {
     /// The age from which an attempt may be abandoned. A server that is far away may take nearly as long to answer.
     private static var abandonedAge: Duration { .seconds(1) }
 
-    private let addresses: [SocketAddress]
+    private var addresses: [SocketAddress]
     private let delay: Duration
     private var starts: [MonotonicTime] = []
     /// The time of the next attempt, if no failure moves it forward.
@@ -37,6 +37,8 @@ package struct AddressRace: Sendable {
     /// The connected attempts, in the order in which they connected.
     private var connected: [Int] = []
     private var winner: Int?
+    /// The attempts that ran when another one connected.
+    private var abandoned: [Int] = []
 
     /// Creates a race.
     ///
@@ -62,8 +64,9 @@ package struct AddressRace: Sendable {
         if let winner { return .won(winner, abandon: []) }
         if let first = connected.first {
             winner = first
-            defer { open = [first] }
-            return .won(first, abandon: open.filter { $0 != first })
+            abandoned = open.filter { $0 != first }
+            open = [first]
+            return .won(first, abandon: abandoned)
         }
         let index = starts.count
         if index == addresses.count { return open.isEmpty ? .failed : .wait(until: .distantFuture) }
@@ -99,6 +102,15 @@ package struct AddressRace: Sendable {
     package mutating func attemptConnected(_ index: Int) {
         guard winner == nil, open.contains(index), !connected.contains(index) else { return }
         connected.append(index)
+    }
+
+    /// Records that the connection of the winner was of no use. The race goes on with the addresses that were not tried and, after these,
+    /// with those that were abandoned.
+    package mutating func winnerFailed(at now: MonotonicTime) {
+        guard winner != nil else { return }
+        addresses += abandoned.map { addresses[$0] }
+        (winner, open, connected, abandoned) = (nil, [], [], [])
+        nextAttempt = now
     }
 
     /// Returns the addresses without duplicates, alternating between the IP versions, starting with the first address.

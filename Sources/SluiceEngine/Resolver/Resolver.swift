@@ -126,6 +126,12 @@ package final class Resolver: Sendable {
         state.withLock { $0.forget(name) }
     }
 
+    /// Moves an address to the end of the cached answer of a name, because its server did not complete a handshake.
+    package func putLast(_ address: IPAddress, of host: String) {
+        guard case .name(let name) = LookupTarget(host) else { return }
+        state.withLock { $0.putLast(address, of: name) }
+    }
+
     /// Starts or wakes a thread.
     ///
     /// - Returns: False if no thread can be started, which ends the caller's look-up. Its completion is not called.

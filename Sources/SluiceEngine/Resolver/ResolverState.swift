@@ -119,6 +119,11 @@ struct ResolverState<Waiter: Sendable>: Sendable {
         cache.remove(name.key)
     }
 
+    /// Moves an address to the end of the cached answer of a name.
+    mutating func putLast(_ address: IPAddress, of name: LookupName) {
+        cache.putLast(address, for: name.key)
+    }
+
     /// Records the arrival of a started or woken thread.
     mutating func threadArrived() -> Step {
         arriving -= 1
@@ -220,7 +225,7 @@ struct AnswerCache {
     typealias Answer = Result<[ScopedAddress], Resolver.Failure>
 
     private struct Entry {
-        let answer: Answer
+        var answer: Answer
         let expiry: MonotonicTime
         /// The position in the order of arrival.
         let number: UInt64
@@ -266,6 +271,14 @@ struct AnswerCache {
 
     mutating func remove(_ key: String) {
         entries[key] = nil
+    }
+
+    /// Moves an address to the end of a cached answer.
+    mutating func putLast(_ address: IPAddress, for key: String) {
+        guard case .success(let addresses)? = entries[key]?.answer else { return }
+        entries[key]?.answer = .success(
+            addresses.filter { $0.address != address } + addresses.filter { $0.address == address }
+        )
     }
 
     /// Removes all expired entries, or the oldest entry if none has expired.

@@ -239,6 +239,22 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         expect(state.popOldestIdle()?.description, "c0")
     }
 
+    @Test mutating func connectionsThatHaveBeenIdleSinceATimeAreRemoved() {
+        var groups: [State.GroupID] = []
+        for (index, origin) in [Self.a, Self.a, Self.b].enumerated() {
+            groups.append(acquire(PoolItem("\(index)"), origin).group)
+            _ = connect(PoolItem("\(index)"), PoolItem("c\(index)"), groups[index])
+        }
+        for index in [0, 2, 1] {
+            _ = state.release(PoolItem("c\(index)"), of: groups[index], at: Self.time(Int64(index)))
+        }
+        #expect(state.removeIdle(of: groups[0], since: Self.time(0)).map(\.description) == ["c0"])
+        #expect(state.removeIdle(of: groups[0], since: Self.time(0)).isEmpty)
+        #expect(state.removeIdle(of: groups[0], since: Self.time(9)).map(\.description) == ["c1"])
+        #expect(state.removeIdle(of: groups[0], since: Self.time(9)).isEmpty)
+        expect(state.popOldestIdle()?.description, "c2")
+    }
+
     /// If each removal searched all groups, this would take minutes.
     @Test(.timeLimit(.minutes(1))) mutating func idleConnectionsOfManyOriginsAreRemovedInOrder() {
         state = State(limit: .max, limitPerHost: 6, maximumWaiting: 0)

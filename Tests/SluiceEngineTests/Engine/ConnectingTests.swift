@@ -103,6 +103,38 @@ extension EngineTests {
             withExtendedLifetime(silent) {}
         }
 
+        /// A machine of a server that is about to stop accepts connections and ends them.
+        @Test(arguments: [[2, 1], [2, 3, 1]] as [[UInt8]])
+        func otherAddressesAreTriedAfterALostHandshake(_ addresses: [UInt8]) async throws {
+            let certificates = try TestCertificates.shared.get()
+            let tls = try TestTLSServer(certificates.right)
+            let server = try TestListener { descriptor in
+                tls.serve(descriptor) { connection in
+                    while connection.isOpen, connection.read() != nil {
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    }
+                }
+            }
+            let dying = try TestListener(2, port: server.port) { descriptor in
+                var byte: UInt8 = 0
+                recv(descriptor, &byte, 1, 0)
+            }
+            var connection = ConnectionOptions()
+            connection.proxy = .none
+            connection.hostAddresses = ["*": addresses.map { IPAddress(127, 0, 0, $0) }]
+            connection.tls = TLSConfiguration(trust: .only(certificates.root.source))
+            let request = HTTPRequest(scheme: "https", authority: "localhost:\(server.port)", path: "/")
+            let transport = SocketTransport()
+            let response = try await transport.exchange(request, TransferContext(connection: connection))
+            #expect(response.text == "ok")
+            #expect(dying.connections == 1)
+            // Without another address, the failure is that of the handshake.
+            connection.hostAddresses = ["*": [IPAddress(127, 0, 0, 2), IPAddress(127, 0, 0, 3)]]
+            let error = await SocketTransport().failure(of: request, TransferContext(connection: connection))
+            #expect(error?.code == .connectionLost)
+            #expect(error?.reason.contains("was lost during the TLS handshake") == true)
+        }
+
         /// The refused attempt reports an end, which is not that of the connection to the other address.
         @Test func connectionIsKeptAfterAnotherAddressWasRefused() async throws {
             let server = try TestListener { descriptor in

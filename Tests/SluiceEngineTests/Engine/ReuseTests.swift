@@ -94,6 +94,45 @@ extension EngineTests {
             #expect(stream.hasNoInput())
         }
 
+        // MARK: Time-outs
+
+        /// A network device that has dropped the state of all connections, after each has carried one request.
+        @Test func timeoutOfAReusedConnectionClosesThoseThatAreIdleSince() async throws {
+            let isOpen = Locked(false)
+            let listener = try TestListener { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                while !isOpen.withLock({ $0 }) { usleep(1_000) }
+                TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                TestListener.discardInput(descriptor)
+            }
+            let request = listener.request()
+            let tasks = (0..<3).map { _ in Task { [transport] in await transport.result(of: request) } }
+            try await waitUntil("all connections are open") { listener.connections == 3 }
+            isOpen.withLock { $0 = true }
+            for task in tasks { #expect(try await task.value.get().text == "ok") }
+            let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(200)))
+            #expect(await transport.failure(of: request, context)?.code == .idleTimedOut)
+            try await waitUntil("the connections are closed") { listener.openConnections == 0 }
+            let response = try await transport.exchange(request)
+            #expect(response.metrics?.isConnectionReused == false)
+        }
+
+        /// An endpoint that takes long says nothing about connections that have been used meanwhile.
+        @Test func timeoutKeepsConnectionsThatWereUsedMeanwhile() async throws {
+            let server = try LoopbackServer()
+            server.on("/slow", .hang)
+            server.on("/", .text("ok"))
+            let first = Task { [transport] in await transport.result(of: server.request("/")) }
+            _ = try await transport.exchange(server.request("/"))
+            _ = try await first.value.get()
+            let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(300)))
+            let slow = Task { [transport] in await transport.failure(of: server.request("/slow"), context)?.code }
+            try await waitUntil("the slow request is sent") { !server.requests(to: "/slow").isEmpty }
+            _ = try await transport.exchange(server.request("/"))
+            #expect(await slow.value == .idleTimedOut)
+            #expect(try await transport.exchange(server.request("/")).metrics?.isConnectionReused == true)
+        }
+
         // MARK: The check before a request
 
         /// A server that responds as soon as a client has connected. The response belongs to the request that follows.

@@ -14,6 +14,7 @@ private enum Step: Sendable {
     case time(Int64)
     case fails(Int)
     case connects(Int)
+    case winnerFails
 }
 
 private struct RaceCase: Sendable, CustomTestStringConvertible {
@@ -42,6 +43,15 @@ private let cases = [
         "one address connects",
         ["::1"],
         [.attempt(0, "::1"), .waitForEvents, .time(9000), .waitForEvents, .connects(0), .won(0, abandon: [])]
+    ),
+    RaceCase(
+        "the winner fails later, and the others follow, with the abandoned one last",
+        ["::1", "::2", "::3"],
+        [
+            .attempt(0, "::1"), .time(200), .attempt(1, "::2"), .connects(1), .won(1, abandon: [0]),
+            .winnerFails, .attempt(2, "::3"), .wait(400), .fails(2), .attempt(3, "::1"), .waitForEvents,
+            .connects(3), .won(3, abandon: []), .winnerFails, .allFailed,
+        ]
     ),
     RaceCase("one address fails", ["::1"], [.attempt(0, "::1"), .waitForEvents, .fails(0), .allFailed]),
     RaceCase(
@@ -160,6 +170,7 @@ private let cases = [
             case .time(let time): now = time
             case .fails(let index): race.attemptFailed(index, at: time(now))
             case .connects(let index): race.attemptConnected(index)
+            case .winnerFails: race.winnerFailed(at: time(now))
             case .attempt(let index, let text):
                 #expect(race.next(at: time(now)) == .attempt(index, try address(text)), "Step \(place)")
             case .wait(let until):

@@ -33,6 +33,18 @@ import Testing
         #expect(cache.answer(to: "a", at: time(0)) == nil)
     }
 
+    @Test func addressIsMovedToTheEnd() {
+        let addresses = (1...3).map { ScopedAddress(IPAddress(10, 0, 0, $0)) }
+        var cache = AnswerCache(lifetime: .seconds(60), capacity: 10)
+        cache.store(.success(addresses), for: "a", at: time(0))
+        cache.putLast(IPAddress(10, 0, 0, 1), for: "a")
+        #expect(cache.answer(to: "a", at: time(0)) == .success([addresses[1], addresses[2], addresses[0]]))
+        cache.putLast(IPAddress(10, 0, 0, 9), for: "a")
+        cache.putLast(IPAddress(10, 0, 0, 1), for: "b")
+        #expect(cache.answer(to: "a", at: time(59_999)) == .success([addresses[1], addresses[2], addresses[0]]))
+        #expect(cache.answer(to: "a", at: time(60_000)) == nil)
+    }
+
     @Test func fullCacheRemovesTheOldestAnswer() {
         var cache = AnswerCache(lifetime: .seconds(60), capacity: 3)
         for name in ["a", "b", "c"] { cache.store(AnswerCacheTests.found, for: name, at: time(0)) }
