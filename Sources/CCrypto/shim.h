@@ -4,6 +4,12 @@
 #error "<openssl/crypto.h> is missing. Install libssl-dev (Debian, Ubuntu) or openssl-devel (Fedora)."
 #endif
 
+#include <openssl/opensslv.h>
+
+#if OPENSSL_VERSION_NUMBER < 0x30000000L
+#error "Sluice needs OpenSSL 3.0 or later."
+#endif
+
 #include "../CLinux/library.h"
 
 #include <openssl/crypto.h>

@@ -4,6 +4,12 @@
 #error "<openssl/ssl.h> is missing. Install libssl-dev (Debian, Ubuntu) or openssl-devel (Fedora)."
 #endif
 
+#include <openssl/opensslv.h>
+
+#if OPENSSL_VERSION_NUMBER < 0x30000000L
+#error "Sluice needs OpenSSL 3.0 or later."
+#endif
+
 #include "../CLinux/library.h"
 
 #include <errno.h>
@@ -323,9 +329,13 @@ static inline int sluice_tls_remove_dhe(SSL_CTX *context) {
     return length == 0 ? 1 : SSL_CTX_set_cipher_list(context, names);
 }
 
-// Applies the settings that all client contexts share. Returns 1 on success.
+// Applies the settings that all client contexts share. The minimum version is that of the configuration of the system if it is higher.
+// Returns 1 on success.
 static inline int sluice_tls_prepare(SSL_CTX *context, int version) {
-    if (!SSL_CTX_set_min_proto_version(context, version) || !sluice_tls_remove_dhe(context)) return 0;
+    // 0 for no minimum.
+    int isHigher = SSL_CTX_get_min_proto_version(context) >= version;
+    if (!isHigher && !SSL_CTX_set_min_proto_version(context, version)) return 0;
+    if (!sluice_tls_remove_dhe(context)) return 0;
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_mode(
         context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);

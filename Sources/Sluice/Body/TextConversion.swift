@@ -289,7 +289,8 @@ package struct TextFailure: DescribedError, Sendable, Hashable {
     }
 
     static func unavailable(_ charset: Charset) -> TextFailure {
-        let reason = "this system has no converter for its charset “\(charset.name)”"
+        let reason =
+            "this system has no converter for its charset “\(charset.name)” (on Fedora and RHEL, install glibc-gconv-extra)"
         return TextFailure(charset: charset.name, offset: nil, reason: reason)
     }
 

@@ -142,14 +142,19 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
         body(.propertyList(value, format: format))
     }
 
-    /// Sets a file as the body. It is read while it is sent. A missing file fails the request before a byte is sent.
+    /// Sets a file or a part of it as the body. It is read while it is sent. A missing file fails the request before a byte is sent.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
+    ///   - range: The positions of the bytes to send; nil for the whole file.
     ///   - contentType: The media type; nil to derive it from the file's extension.
     /// - Returns: The request with that body.
-    public consuming func file(_ url: URL, contentType: String? = nil) -> APIRequest<Model, ErrorModel> {
-        body(.file(url, contentType: contentType))
+    public consuming func file(
+        _ url: URL,
+        range: Range<Int>? = nil,
+        contentType: String? = nil
+    ) -> APIRequest<Model, ErrorModel> {
+        body(.file(url, range: range, contentType: contentType))
     }
 }
 
@@ -204,7 +209,7 @@ extension APIRequest {
 
     /// Unavailable: the request has a method without a body, or its body already.
     @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
-    public func file(_ url: URL, contentType: String? = nil) -> Self { self }
+    public func file(_ url: URL, range: Range<Int>? = nil, contentType: String? = nil) -> Self { self }
 }
 
 extension BodyRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {}

@@ -137,38 +137,14 @@ extension BodyRequest {
         _ first: MultipartForm.Part,
         _ others: MultipartForm.Part...
     ) -> APIRequest<Model, ErrorModel> { request }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Send the bytes of the part: \"try handle.seek(toOffset: start)\", then \"data(try handle.read(upToCount: count) ?? Data())\"."
-    )
-    public func file(_ url: URL, range: Range<Int>) -> APIRequest<Model, ErrorModel> { request }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Send the bytes of the part: \"try handle.seek(toOffset: start)\", then \"data(try handle.read(upToCount: count) ?? Data())\"."
-    )
+    @available(*, unavailable, message: "Write \"file(url, range: start..<(start + count))\".")
     public func file(_ url: URL, offset: Int, length: Int) -> APIRequest<Model, ErrorModel> { request }
 }
 
 extension RequestBody {
     @available(*, unavailable, message: "Write brackets: \".multipart([.text(\"Ada\", name: \"name\")])\".")
     public static func multipart(_ first: MultipartForm.Part, _ others: MultipartForm.Part...) -> RequestBody { .none }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Send the bytes of the part: \"try handle.seek(toOffset: start)\", then \".data(try handle.read(upToCount: count) ?? Data())\"."
-    )
-    public static func file(_ url: URL, range: Range<Int>) -> RequestBody { .none }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Send the bytes of the part: \"try handle.seek(toOffset: start)\", then \".data(try handle.read(upToCount: count) ?? Data())\"."
-    )
+    @available(*, unavailable, message: "Write \".file(url, range: start..<(start + count))\".")
     public static func file(_ url: URL, offset: Int, length: Int) -> RequestBody { .none }
 }
 

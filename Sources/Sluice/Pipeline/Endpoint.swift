@@ -175,14 +175,15 @@ public struct RequestTask: Sendable {
         body(.data(data, contentType: contentType))
     }
 
-    /// A file, read while it is sent.
+    /// A file or a part of it, read while it is sent.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
+    ///   - range: The positions of the bytes to send; nil for the whole file.
     ///   - contentType: The media type; nil to derive it from the file's extension.
     /// - Returns: A task that uploads the file.
-    public static func file(_ url: URL, contentType: String? = nil) -> RequestTask {
-        body(.file(url, contentType: contentType))
+    public static func file(_ url: URL, range: Range<Int>? = nil, contentType: String? = nil) -> RequestTask {
+        body(.file(url, range: range, contentType: contentType))
     }
 
     /// A JSON body.

@@ -206,14 +206,8 @@ package final class Dial: LoopHandler {
             case .success(let addresses):
                 if let route { resolve(route, for: addresses, on: thread) } else { race(addresses, on: thread) }
             case .failure(let failure):
-                fail(
-                    SluiceError(
-                        .cannotResolveHost,
-                        "The host name “\(origin.host)” could not be resolved. Check its spelling and your DNS settings.",
-                        underlyingError: failure
-                    ),
-                    on: thread
-                )
+                let reason = failure.reason(of: "The host name “\(origin.host)”")
+                fail(SluiceError(.cannotResolveHost, reason, underlyingError: failure), on: thread)
             }
         }
     }
@@ -371,7 +365,9 @@ package final class Dial: LoopHandler {
 
     private func attemptFailed(_ index: Int, _ error: Int32, on thread: LoopThread) {
         let cause = SystemError(number: error)
-        failure.withLock { $0 = cause }
+        // A machine without IPv6 fails at once for such an address, which says little about the server.
+        let isUnroutable = [EADDRNOTAVAIL, EAFNOSUPPORT, ENETUNREACH, EHOSTUNREACH].contains(error)
+        failure.withLock { if $0 == nil || !isUnroutable { $0 = cause } }
         let isRace = withState { state in
             state.race?.attemptFailed(index, at: .now)
             return state.race != nil

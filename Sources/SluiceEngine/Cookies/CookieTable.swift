@@ -327,11 +327,9 @@ package enum PublicSuffixes {
     /// Returns true if a domain is a public suffix.
     ///
     /// - Parameter domain: The domain, in lower case and without a trailing dot. A domain without any dot is always a public suffix.
-    /// - Returns: True for a public suffix. A libpsl without a list knows only domains without a dot. Without libpsl, all
-    ///   domains are public suffixes.
+    /// - Returns: True for a public suffix. Without libpsl, and with a libpsl without a list, all domains are public suffixes.
     package static func contains(_ domain: String) -> Bool {
-        guard psl.is_complete != 0 else { return true }
-        guard let list = psl.psl_builtin() else { return !domain.utf8.contains(UInt8(ascii: ".")) }
+        guard psl.is_complete != 0, let list = psl.psl_builtin() else { return true }
         return psl.psl_is_public_suffix(list, domain) != 0
     }
 }

@@ -92,11 +92,7 @@ package struct ProxyRoute: Sendable {
 
     /// Returns the error for a proxy name that cannot be resolved.
     package func resolutionError(_ failure: Resolver.Failure) -> SluiceError {
-        SluiceError(
-            .proxyFailed,
-            "The name of \(name) could not be resolved. Check its spelling and your DNS settings.",
-            underlyingError: failure
-        )
+        SluiceError(.proxyFailed, failure.reason(of: "The name of \(name)"), underlyingError: failure)
     }
 
     /// Returns the error for a proxy that cannot be reached.

@@ -17,6 +17,19 @@ package final class Resolver: Sendable {
         case temporary(String)
         /// No thread could be started.
         case noThread
+
+        /// Returns the reason of an error for a name that could not be resolved.
+        ///
+        /// - Parameter subject: The name, as the beginning of a sentence.
+        /// - Returns: One or two sentences.
+        func reason(of subject: String) -> String {
+            let text = "\(subject) could not be resolved"
+            return switch self {
+            case .notFound: "\(text). Check its spelling and your DNS settings."
+            case .temporary(let message): "\(text) now. The system reports: \(message)."
+            case .noThread: "\(text), because the system could not start a thread."
+            }
+        }
     }
 
     package typealias Answer = Result<[SocketAddress], Failure>

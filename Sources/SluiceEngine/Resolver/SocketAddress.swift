@@ -119,7 +119,7 @@ extension [ScopedAddress] {
 enum LookupTarget: Hashable {
     case address(ScopedAddress)
     case name(LookupName)
-    /// A text that cannot be looked up: empty, too long, or with a character that would end or change the name.
+    /// A text that cannot be looked up: empty, too long, below `.invalid`, or with a character that would end or change the name.
     case invalid
 
     /// The maximum length of a name in bytes (RFC 1035 §2.3.4).
@@ -145,8 +145,13 @@ enum LookupTarget: Hashable {
         if let address = IPAddress(name) {
             self = .address(ScopedAddress(address))
         } else {
-            self = name.isEmpty ? .invalid : .name(LookupName(name, text: host))
+            self = name.isEmpty || LookupTarget.neverExists(name) ? .invalid : .name(LookupName(name, text: host))
         }
+    }
+
+    /// Returns true for a name that no name server may know, which need not be asked (RFC 6761 §6.4).
+    private static func neverExists(_ name: String) -> Bool {
+        name.utf8.suffix(8).map(\.asciiLowercased).elementsEqual(".invalid".utf8)
     }
 
     /// Parses an IPv6 address with or without a zone.

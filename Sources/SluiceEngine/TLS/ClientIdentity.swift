@@ -70,7 +70,10 @@ struct ClientIdentity: ~Copyable {
             openSSL.EVP_PKEY_free(key)
             openSSL.X509_free(certificate)
             CertificateFile.free(chain)
-            throw file.unreadable(OpenSSLError.takeMessage(or: "the certificate or the key is missing"))
+            let message = OpenSSLError.takeMessage(or: "the certificate or the key is missing")
+            // OpenSSL 3 reads RC2 and single DES, which older programs use for these files, only with its legacy provider.
+            let advice = message == "unsupported" ? " encryption; encrypt the file again with AES-256" : ""
+            throw file.unreadable(message + advice)
         }
         openSSL.ERR_clear_error()
         self.key = key

@@ -133,7 +133,7 @@ struct SystemCertificateLocations: CustomStringConvertible {
     /// The certificate files of other systems than Debian, in case OpenSSL was built with other locations.
     private static let knownFiles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-        "/etc/ssl/cert.pem",
+        "/etc/ssl/cert.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
     ]
 
     let files: [String]

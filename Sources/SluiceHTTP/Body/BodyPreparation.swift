@@ -18,18 +18,21 @@ extension RequestBody.Stream {
 }
 
 extension RequestBody {
-    /// A file, read in pieces while it is sent.
+    /// A file or a part of it, read in pieces while it is sent.
     ///
-    /// If the file is missing or cannot be read, the request fails with ``SluiceError/Code/bodyUnavailable`` before a
-    /// byte is sent.
+    /// If the file is missing, cannot be read or does not contain the whole range, the request fails with
+    /// ``SluiceError/Code/bodyUnavailable`` before a byte is sent.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
+    ///   - range: The positions of the bytes to send; nil for the whole file.
     ///   - contentType: The media type; nil to derive it from the file's extension.
     /// - Returns: A body with the contents of the file.
-    public static func file(_ url: URL, contentType: String? = nil) -> RequestBody {
+    public static func file(_ url: URL, range: Range<Int>? = nil, contentType: String? = nil) -> RequestBody {
         let contentType = contentType ?? MediaType.forFileExtension(url.pathExtension)
-        return RequestBody(source: .file(url), contentType: contentType, length: nil, isReplayable: true)
+        let source: Source =
+            if let range { .deferred { try await opened(url, range) } } else { .file(url) }
+        return RequestBody(source: source, contentType: contentType, length: nil, isReplayable: true)
     }
 
     /// True if a file has to be opened or a deferred body created before the first byte is sent.
@@ -96,11 +99,18 @@ extension RequestBody {
     }
 
     /// Opens a file and creates a stream body of its length.
-    static func opened(_ url: URL) async throws(SluiceError) -> RequestBody {
-        let opened = try await FileReader.open(url)
-        let length = opened.length
+    static func opened(_ url: URL, _ range: Range<Int>? = nil) async throws(SluiceError) -> RequestBody {
+        let position = Swift.max(0, range?.lowerBound ?? 0)
+        let opened = try await FileReader.open(url, at: position)
+        if let range, range.lowerBound < 0 || range.upperBound > opened.length {
+            throw SluiceError(
+                .bodyUnavailable,
+                "The file “\(url.path)” has \(opened.length) bytes and does not contain the range \(range)."
+            )
+        }
+        let length = range.map { Int64($0.count) } ?? opened.length
         // The files of /proc have contents and a length of zero. A request without a body would be complete before it is noticed.
-        if length == 0, try await opened.read(upTo: 1) != nil {
+        if length == 0, range == nil, try await opened.read(upTo: 1) != nil {
             throw SluiceError(
                 .bodyUnavailable,
                 "The file “\(url.path)” has contents, but its length is 0. Read it, and send its contents as data."
@@ -114,12 +124,13 @@ extension RequestBody {
             // Nil after the end of the file.
             var remaining: Int64? = length
             return {
-                guard let rest = remaining else { return nil }
+                guard let rest = remaining, range == nil || rest > 0 else { return nil }
                 let reader: FileReader
-                if let file { reader = file } else { reader = try await FileReader.open(url) }
+                if let file { reader = file } else { reader = try await FileReader.open(url, at: position) }
                 file = reader
-                // One byte more than the rest detects a file that has grown.
-                let count = Int(Swift.min(Swift.max(0, rest), Int64(FileReader.pieceSize - 1)) + 1)
+                // One byte more than the rest of a whole file detects that it has grown.
+                let extra: Int64 = range == nil ? 1 : 0
+                let count = Int(Swift.min(Swift.max(0, rest), Int64(FileReader.pieceSize) - extra) + extra)
                 let piece = try await reader.read(upTo: count)
                 if let piece, piece.count == count {
                     remaining = rest - Int64(piece.count)

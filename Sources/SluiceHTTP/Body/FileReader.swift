@@ -25,8 +25,8 @@ package final class FileReader: Sendable {
         close(descriptor)
     }
 
-    /// Opens a regular file for reading.
-    package static func open(_ url: URL) async throws(SluiceError) -> FileReader {
+    /// Opens a regular file for reading from a position on.
+    package static func open(_ url: URL, at position: Int = 0) async throws(SluiceError) -> FileReader {
         if let scheme = url.scheme, scheme.lowercased() != "file" {
             throw SluiceError(.bodyUnavailable, "A URL with the scheme “\(scheme)” is not a file URL.")
         }
@@ -43,6 +43,11 @@ package final class FileReader: Sendable {
                 close(descriptor)
                 let isDirectory = status.st_mode & S_IFMT == S_IFDIR
                 return .failure(.cannotRead(path, isDirectory ? "it is a directory" : "it is not a regular file"))
+            }
+            if position != 0, lseek(descriptor, off_t(position), SEEK_SET) < 0 {
+                let error = errno
+                close(descriptor)
+                return .failure(.cannotRead(path, error))
             }
             return .success(FileReader(descriptor: descriptor, length: Int64(status.st_size), path: path, queue: queue))
         }.get()

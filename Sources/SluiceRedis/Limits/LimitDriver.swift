@@ -258,20 +258,28 @@ final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Wait
 
 /// The names of the keys of a limit. They share a hash tag, so that a cluster keeps them on one node, and show no keys of requests.
 struct LimitKeys: Sendable {
-    private let prefix: String
-    /// The time at which the server has got its first request, or the first one after a loss of its data.
-    let since: String
+    private let kind: String
+    private let name: String
 
     init(_ kind: String, _ name: String) {
-        prefix = "sluice:\(kind):{\(Self.digits(of: name))}:"
-        since = prefix + "since"
+        (self.kind, self.name) = (kind, name)
     }
 
-    func state(of key: String) -> String { prefix + Self.digits(of: key) }
+    /// Returns the key of the state of a gate's key.
+    ///
+    /// - Throws: An error if the system's library for cryptography cannot be used. Other names would belong to other limits.
+    func state(of key: String) throws(RedisError) -> String { try prefix() + Self.digits(of: key) }
 
-    private static func digits(of name: String) -> String {
-        let bytes = Array(name.utf8)
-        return HexText.text(of: (SystemSHA256.digest(of: bytes) ?? bytes).prefix(16))
+    /// Returns the key of the time at which the server has got its first request, or the first one after a loss of its data.
+    func since() throws(RedisError) -> String { try prefix() + "since" }
+
+    private func prefix() throws(RedisError) -> String { "sluice:\(kind):{\(try Self.digits(of: name))}:" }
+
+    private static func digits(of name: String) throws(RedisError) -> String {
+        guard let digest = SystemSHA256.digest(of: Array(name.utf8)) else {
+            throw RedisError(.unavailable, "A limit needs SHA-256, which the system's libcrypto does not provide.")
+        }
+        return HexText.text(of: digest.prefix(16))
     }
 }
 

@@ -58,9 +58,11 @@ public final class RedisCircuitBreaker: ImmediateGate {
         let machine = HexText.text(of: (0..<8).map { _ in UInt8.random(in: .min ... .max) }[...])
         breaker.observe { change, now in
             guard let milliseconds = Self.announcement(of: change.state, now: now) else { return }
-            let key = keys.state(of: change.key)
             // Without it, the other machines find out by their own requests.
-            Task { _ = try? await redis.run(Self.announce, keys: [key], arguments: [milliseconds, machine]) }
+            Task {
+                let key = try keys.state(of: change.key)
+                _ = try await redis.run(Self.announce, keys: [key], arguments: [milliseconds, machine])
+            }
         }
     }
 
@@ -107,8 +109,8 @@ public final class RedisCircuitBreaker: ImmediateGate {
         let clock = request.client.clock
         guard looks.withLock({ $0.begin(key, now: clock.now) }) else { return }
         Task { [breaker, redis, keys] in
-            let command = RedisCommand("PTTL", keys.state(of: key), isIdempotent: true)
-            guard let left = try? await redis.send(command).int, left > 0 else { return }
+            let command = RedisCommand("PTTL", try keys.state(of: key), isIdempotent: true)
+            guard let left = try await redis.send(command).int, left > 0 else { return }
             breaker.open(key, for: .milliseconds(left), now: clock.now)
         }
     }

@@ -72,7 +72,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
             }
             let value = try await redis.run(
                 SlotScripts.set,
-                keys: [keys.state(of: key), keys.since],
+                keys: [keys.state(of: key), keys.since()],
                 arguments: [
                     machine, call.wanted, call.usable, settings.limit, Int(lease / .milliseconds(1)), call.running,
                     number,

@@ -86,7 +86,7 @@ public final class RedisRateLimit: ImmediateGate {
             let longestPause = (maximumPause ?? .zero) / .microseconds(1)
             let value = try await redis.run(
                 BucketScripts.take,
-                keys: [keys.state(of: key), keys.since],
+                keys: [keys.state(of: key), keys.since()],
                 arguments: [
                     call.wanted, call.returned, rules.count, rules.periodTicks, rules.capacity, rules.tick,
                     Int(longestPause), call.fullTime,

@@ -55,7 +55,7 @@ final class FetchEnvironmentTests: XCTestCase {
         ] {
             let end = try fetch(url, environment)
             XCTAssertEqual(end.status, 1)
-            XCTAssertTrue(end.errors.contains("library \(library) could not be loaded"), end.errors)
+            XCTAssertTrue(end.errors.contains("/\(library) (file too short) could not be loaded"), end.errors)
         }
     }
 
@@ -63,18 +63,11 @@ final class FetchEnvironmentTests: XCTestCase {
         try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
         let server = try TLSServer()
         // OpenSSL itself then allows TLS 1.1.
-        let configuration = server.path("openssl.cnf")
-        let text = """
-            openssl_conf = all
-            [all]
-            ssl_conf = modules
-            [modules]
-            system_default = lax
-            [lax]
-            CipherString = DEFAULT@SECLEVEL=0
-            MinProtocol = TLSv1
-            """
-        try Data(text.utf8).write(to: URL(filePath: configuration))
+        let configuration = try openSSLConfiguration(
+            of: server,
+            "MinProtocol = TLSv1",
+            "CipherString = DEFAULT@SECLEVEL=0"
+        )
         let old = server.url(.old)
         let place = old.replacing("https://", with: "")
         let negotiated = try RealServer.run(
@@ -90,6 +83,31 @@ final class FetchEnvironmentTests: XCTestCase {
         let end = try fetch(old, ["OPENSSL_CONF": configuration])
         XCTAssertEqual(end.status, 1)
         XCTAssertTrue(end.errors.contains("no allowed TLS version in common"), end.errors)
+    }
+
+    func testKeepsTheHigherMinimumOfTheSystem() throws {
+        try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
+        let server = try TLSServer()
+        let configuration = try openSSLConfiguration(of: server, "MinProtocol = TLSv1.3")
+        let end = try fetch(server.url(.new), ["OPENSSL_CONF": configuration])
+        XCTAssertEqual(end.status, 1)
+        XCTAssertTrue(end.errors.contains("no allowed TLS version in common"), end.errors)
+    }
+
+    /// Writes a configuration of OpenSSL with settings for all programs. Returns its path.
+    private func openSSLConfiguration(of server: TLSServer, _ settings: String...) throws -> String {
+        let path = server.path("openssl.cnf")
+        let text = """
+            openssl_conf = all
+            [all]
+            ssl_conf = modules
+            [modules]
+            system_default = settings
+            [settings]
+            \(settings.joined(separator: "\n"))
+            """
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
     }
 
     func testNamesThatAreNotUTF8AreRefused() async throws {

@@ -79,6 +79,19 @@ extension EngineTests {
             withExtendedLifetime(silent) {}
         }
 
+        /// No connection to a multicast address is possible, as to one of IPv6 on a machine without it.
+        @Test(arguments: [["127.0.0.3", "224.0.0.1"], ["224.0.0.1", "127.0.0.3"]])
+        func errorNamesTheFailureThatConcernsTheServer(_ addresses: [String]) async throws {
+            let silent = try SilentPort(2)
+            var connection = ConnectionOptions()
+            connection.proxy = .none
+            connection.hostAddresses = ["*": try addresses.map { try #require(IPAddress($0)) }]
+            let request = HTTPRequest(scheme: "http", authority: "two.test:\(silent.port)", path: "/")
+            let error = await SocketTransport().failure(of: request, TransferContext(connection: connection))
+            #expect((error?.underlyingError as? SystemError)?.number == ECONNREFUSED)
+            withExtendedLifetime(silent) {}
+        }
+
         /// The version of the server is unknown, so all requests wait for one dial. The last of them has to wait for a slot before.
         @Test(.timeLimit(.minutes(1))) func connectTimeoutBeginsWithTheSlotOfACancelledRequest() async throws {
             let silent = try SilentPort(2)

@@ -94,6 +94,14 @@ import Testing
                 "The name of the proxy at p.test:443 could not be resolved. Check its spelling and your DNS settings."
             ),
             (
+                route.resolutionError(.temporary("Temporary failure in name resolution")),
+                "The name of the proxy at p.test:443 could not be resolved now. The system reports: Temporary failure in name resolution."
+            ),
+            (
+                route.resolutionError(.noThread),
+                "The name of the proxy at p.test:443 could not be resolved, because the system could not start a thread."
+            ),
+            (
                 route.connectionError(SystemError(number: ECONNREFUSED)),
                 "The connection to the proxy at p.test:443 could not be established: connection refused."
             ),

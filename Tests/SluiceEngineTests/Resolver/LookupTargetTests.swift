@@ -25,7 +25,7 @@ import Testing
     static let invalid: [String] = [
         "", ".", "a\0b", "localhost\0.example", String(repeating: "a", count: 256), "host%eth0", "127.0.0.1%eth0",
         "fe80::1%", "fe80::1%nothing", "fe80::1%+3", "fe80::1%4294967296", "fe80::1%25nothing", "a:80", "[::1]",
-        "::1.", "1:2:3",
+        "::1.", "1:2:3", "a.invalid", "a.b.INVALID.", ".invalid",
     ]
 
     @Test(arguments: invalid)
@@ -39,6 +39,7 @@ import Testing
         ("LOCALHOST.", "localhost", "localhost"), ("a.b.localhost", "localhost", "localhost"),
         ("notlocalhost", "notlocalhost", "notlocalhost"),
         ("localhost.example", "localhost.example", "localhost.example"),
+        ("invalid.example", "invalid.example", "invalid.example"), ("a-invalid", "a-invalid", "a-invalid"),
         // Unusual forms of addresses are left to the system's resolver. The address policy checks the result.
         ("127.1", "127.1", "127.1"), ("0x7F000001", "0x7f000001", "0x7F000001"),
         ("0177.0.0.1", "0177.0.0.1", "0177.0.0.1"),

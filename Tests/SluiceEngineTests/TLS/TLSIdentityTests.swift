@@ -150,10 +150,27 @@ import Testing
         }
     }
 
+    /// A bundle with the ciphers of OpenSSL 1: 40-bit RC2 and 3DES.
+    private static let oldBundle = """
+        MIIDegIBAzCCA0AGCSqGSIb3DQEHAaCCAzEEggMtMIIDKTCCAh8GCSqGSIb3DQEHBqCCAhAwggIMAgEAMIICBQYJKoZIhvcNAQcB\
+        MBwGCiqGSIb3DQEMAQYwDgQIwgLOeuqLedMCAggAgIIB2Ct+zjdqkfYflRZ2PNdQPPyJXRQdGC8CTVV95FVPokk7dMeZcCtq5nwW\
+        p1WoIaKRp3r2MJ7l+FfDL/hOQLziFppwHgL08btMlMjOqI/FkRIDWSglXwQAjsLcsB81gQWrgm5ZTpHxrqeTr0EEsxFfvyIC2Iv6\
+        sBC3SVMGi+y1yVossO43aQJ1DghbM+p7AryL5cO5pRWVsoKB82By5J4BIj4lNFwQXcKVEDw2Exb11w6aCU3BVOc0FgkJTK2o9TS/\
+        /FAQPb0RFLXDPPgYWxKKM7DhLpu4WjE7oGGdKCUNBJ0KapR9nwGShcFAgFMQDZTfQwOnAUC2FOj3k3lC3laAVw1LQLfanjiy2nJz\
+        9HplGJy2oGtqJgMPP9ZQpc+jtGfFKlwTeMZrgLZJ6hacxphodjTmitNIFV90YTUSXfsd4q/XKWrM+beTszgqSg09gsWBtOnJx8Sp\
+        WkaTwOyUkekvKDE43O62/cCJUR75BDDQYJjIFGNfPJ5FJW6SWnox9BvQtN+p1gjqhDYoXDRWKaL46sjNW9Uun4bbK3cugX30IcJo\
+        H613VvlN4waASCiDZUDSDprt45mSJ+mFrSYG2dbyMArwnVhAz5TOvwkHz6RKd8uN/2slMRIw31UwggECBgkqhkiG9w0BBwGggfQE\
+        gfEwge4wgesGCyqGSIb3DQEMCgECoIG0MIGxMBwGCiqGSIb3DQEMAQMwDgQIPzzKoPT4TrMCAggABIGQP1VBqZijS6n3EDksj68E\
+        82v38iTpEUQTvYnZwIdIAz8H/DhuPdPZc1nhbgSv0r5CqMQS8threwUIBViOrKQ4h8zteXleKyDsYu0CguhkmdAi0LL88fXPw41w\
+        sEfKkYrZrBBO6HvXJvhFtnfWGt5a4ibRPRZNYygmLcpbv/UuGncW85LzxDyMbDk5xz1cFyozMSUwIwYJKoZIhvcNAQkVMRYEFN0Z\
+        YaZg3sHceqV5MIJ4yeFIiJ/tMDEwITAJBgUrDgMCGgUABBQoYCsrMKKmlyXmNOSHgeTCHSmKxwQInZRI4/64eM8CAggA
+        """
+
     @Test func unusableClientCertificateIsReported() throws {
         let own = certificates.client
         let locked = CertificateSource.bytes(try own.lockedKey("pw"))
         let bundle = CertificateSource.bytes(try own.bundle("pw"))
+        let old = try #require(Data(base64Encoded: Self.oldBundle))
         for (form, words) in [
             (ClientCertificate.pem(certificate: own.source, key: locked, password: "no"), ""),
             (.pem(certificate: own.source, key: locked), ""),
@@ -164,6 +181,7 @@ import Testing
             (.pem(certificate: own.source, key: .bytes(Data())), ""),
             (.pem(certificate: .bytes(own.key), key: .bytes(own.key)), "PEM"),
             (.pkcs12(bundle, password: "no"), "mac verify failure"),
+            (.pkcs12(.bytes(old), password: "pw"), "unsupported encryption; encrypt the file again with AES-256"),
             (.pkcs12(.file("/no/such.p12"), password: "pw"), "no such"),
             (.pkcs12(.bytes(Data()), password: "pw"), ""), (.pkcs12(own.source, password: "pw"), ""),
         ] {

@@ -51,6 +51,42 @@ import Foundation
         #expect(prepared.length == 3)
     }
 
+    @Test(arguments: [0..<4, 4..<11, 10..<11, 3..<3, 0..<0, 11..<11])
+    func partOfAFileIsRead(range: Range<Int>) async throws {
+        let content = "from a file"
+        let file = try TemporaryFile(Data(content.utf8))
+        defer { file.remove() }
+        let body = RequestBody.file(file.url, range: range)
+        #expect(body.needsPreparation && body.isReplayable)
+        let prepared = try await body.prepared(within: nil)
+        #expect(prepared.length == Int64(range.count))
+        for _ in 0..<2 {
+            #expect(try await Self.text(prepared) == String(content.dropFirst(range.lowerBound).prefix(range.count)))
+        }
+    }
+
+    @Test func partOfSeveralPiecesIsRead() async throws {
+        let piece = FileReader.pieceSize
+        let data = Data((0..<piece * 3).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
+        let file = try TemporaryFile(data)
+        defer { file.remove() }
+        for range in [1..<piece + 1, piece - 1..<piece * 3, 7..<piece * 2 + 9] {
+            let prepared = try await RequestBody.file(file.url, range: range).prepared(within: nil)
+            #expect(try await prepared.collect(upTo: .max) == data[range])
+        }
+    }
+
+    @Test(arguments: [(0..<12, "0..<12"), (11..<12, "11..<12"), (50..<50, "50..<50"), (-1..<3, "-1..<3")])
+    func partBeyondTheFileFails(range: Range<Int>, text: String) async throws {
+        let file = try TemporaryFile(Data("from a file".utf8))
+        defer { file.remove() }
+        let error = await #expect(throws: SluiceError.self) {
+            try await RequestBody.file(file.url, range: range).prepared(within: nil)
+        }
+        #expect(error?.code == .bodyUnavailable)
+        #expect(error?.reason == "The file “\(file.url.path)” has 11 bytes and does not contain the range \(text).")
+    }
+
     @Test func deferredBodyIsCreatedForEachPreparation() async throws {
         let count = Locked(0)
         let body = RequestBody.deferred(isReplayable: true) {

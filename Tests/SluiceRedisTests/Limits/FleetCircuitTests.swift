@@ -36,9 +36,10 @@ struct FleetCircuitTests {
 
     private let process: RedisProcess
     private let redis: RedisClient
-    private let key = LimitKeys("circuit", "shop").state(of: "a.example")
+    private let key: String
 
     init() throws {
+        key = try LimitKeys("circuit", "shop").state(of: "a.example")
         process = try RedisProcess()
         redis = RedisClient(process.server)
     }

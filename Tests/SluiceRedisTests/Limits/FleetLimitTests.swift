@@ -170,7 +170,7 @@ struct FleetLimitTests {
         _ = permit.releaseImmediately(.success(ServerResponse(request: request, head: head, body: .init())))
         #expect(first.admitImmediately(Self.context()) == nil)
         let redis = RedisClient(process.server)
-        let key = LimitKeys("rate", "shop").state(of: Self.context().call.host)
+        let key = try LimitKeys("rate", "shop").state(of: Self.context().call.host)
         while try await redis.send(RedisCommand("HGET", key, "p")).int ?? 0 < 1_000_000 {}
         let waiting = Task { try await second.admit(Self.context(clock)) }
         await clock.waitForSleepers(1)
@@ -182,7 +182,7 @@ struct FleetLimitTests {
     @Test func permitOfARequestThatWasNotSentIsReturned() async throws {
         let gate = RedisRateLimit(3, every: .seconds(3600), on: RedisClient(process.server), named: "few")
         let redis = RedisClient(process.server)
-        _ = try await redis.send(RedisCommand("SET", LimitKeys("rate", "few").since, 1))
+        _ = try await redis.send(RedisCommand("SET", try LimitKeys("rate", "few").since(), 1))
         for _ in 0..<2 { _ = try await gate.admit(Self.context()) }
         let unsent = try await gate.admit(Self.context())
         _ = unsent.releaseImmediately(Self.failed(.gate))
@@ -213,12 +213,12 @@ struct FleetLimitTests {
     @Test func valueOfAnotherTypeIsLikeAServerThatIsAway() async throws {
         let gate = rate(1000, .allow)
         let redis = RedisClient(process.server)
-        let key = LimitKeys("rate", "shop").state(of: Self.context().call.host)
+        let key = try LimitKeys("rate", "shop").state(of: Self.context().call.host)
         _ = try await redis.send(RedisCommand("SET", key, "nonsense"))
         _ = try await gate.admit(Self.context())
         #expect(gate.failure?.reply?.prefix == "WRONGTYPE")
         let slots = RedisConcurrencyLimit(3, on: RedisClient(process.server), named: "shop", whenUnavailable: .allow)
-        let hash = LimitKeys("slots", "shop").state(of: Self.context().call.host)
+        let hash = try LimitKeys("slots", "shop").state(of: Self.context().call.host)
         _ = try await redis.send(RedisCommand("HSET", hash, "a", "nonsense"))
         _ = try await slots.admit(Self.context())
         #expect(slots.failure?.code == .refused)
@@ -229,7 +229,7 @@ struct FleetLimitTests {
     private func settledSlots(_ limit: Int, machines: Int, lease: Duration = .seconds(600)) async throws
         -> [RedisConcurrencyLimit]
     {
-        _ = try await RedisClient(process.server).send(RedisCommand("SET", LimitKeys("slots", "shop").since, 1))
+        _ = try await RedisClient(process.server).send(RedisCommand("SET", try LimitKeys("slots", "shop").since(), 1))
         return (0..<machines).map { _ in
             RedisConcurrencyLimit(
                 limit,
@@ -294,7 +294,7 @@ struct FleetLimitTests {
         for _ in 0..<3 { _ = try await limit.admit(Self.context()) }
         let waiting = Task { try await limit.admit(Self.context()) }
         while limit.waiting == 0 { await Task.yield() }
-        _ = try await RedisClient(process.server).send(RedisCommand("SET", LimitKeys("slots", "new").since, 1))
+        _ = try await RedisClient(process.server).send(RedisCommand("SET", try LimitKeys("slots", "new").since(), 1))
         _ = try await waiting.value
         #expect(limit.running == 4 && limit.failure == nil)
     }
@@ -309,7 +309,7 @@ struct FleetLimitTests {
         let redis = RedisClient(process.server)
         _ = try await redis.eventually(RedisCommand("PING"))
         // It tells what it uses when it renews its lease.
-        let key = LimitKeys("slots", "shop").state(of: Self.context().call.host)
+        let key = try LimitKeys("slots", "shop").state(of: Self.context().call.host)
         var values: [String] = []
         while !values.contains(where: { $0.hasPrefix("2 ") }) {
             values = try await redis.send(RedisCommand("HVALS", key)).elements?.compactMap(\.string) ?? []

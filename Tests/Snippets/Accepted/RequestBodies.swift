@@ -288,3 +288,8 @@ func jsonBigDict() {
     ])
     show(r)
 }
+
+func partsOfAFile(url: URL) {
+    show(shop.empty.put("film").file(url, range: 0..<5_000_000))
+    show(shop.empty.upload("film", .file(url, range: 0..<5)))
+}

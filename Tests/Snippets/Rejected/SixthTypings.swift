@@ -229,22 +229,12 @@ func methodAfterDownload(url: URL) {
     show(shop.download.post("export", to: .file(url)).json(["page": 1]))
 }
 
-// error: Send the bytes of the part: "try handle.seek(toOffset: start)"
-func rangeOfAFile(url: URL) {
-    show(shop.empty.put("film").file(url, range: 0..<5_000_000))
-}
-
-// error: then "data(try handle.read(upToCount: count) ?? Data())".
+// error: Write "file(url, range: start..<(start + count))".
 func offsetOfAFile(url: URL) {
     show(shop.empty.put("film").file(url, offset: 0, length: 5))
 }
 
-// error: then ".data(try handle.read(upToCount: count) ?? Data())".
-func rangeOfAnUpload(url: URL) {
-    show(shop.empty.upload("film", .file(url, range: 0..<5)))
-}
-
-// error: then ".data(try handle.read(upToCount: count) ?? Data())".
+// error: Write ".file(url, range: start..<(start + count))".
 func offsetOfAnUpload(url: URL) {
     show(shop.empty.upload("film", .file(url, offset: 0, length: 5)))
 }

@@ -404,7 +404,7 @@ extension PartialDownload {
                 return count
             }
             guard let digest else {
-                throw SluiceError(.unsupported, "The system library does not provide SHA-256.", step: .file)
+                throw SluiceError(.unsupported, "The system's libcrypto does not provide SHA-256.", step: .file)
             }
             return HexText.text(of: digest[...])
         }

@@ -56,7 +56,7 @@ struct PartialDownloadLocation: Sendable, Hashable {
         guard let digest = SystemSHA256.hexDigest(of: Array("\(key)\0\(kind)".utf8)) else {
             throw SluiceError(
                 .unsupported,
-                "Downloads require SHA-256, which the system library does not provide.",
+                "Downloads require SHA-256, which the system's libcrypto does not provide.",
                 step: .file
             )
         }
@@ -280,8 +280,8 @@ extension PartialDownloadLocation {
         #else
         errno = ENOSYS
         #endif
-        // Some file systems, such as NFS, do not support this. A hard link is used there.
-        guard [EINVAL, ENOSYS, EOPNOTSUPP, ENOTSUP].contains(errno) else { return errno }
+        // Some file systems, such as NFS, do not support this, and some sandboxes forbid it. A hard link is used there.
+        guard [EINVAL, ENOSYS, EPERM, EOPNOTSUPP, ENOTSUP].contains(errno) else { return errno }
         return linkExclusively(path, other)
     }
 

@@ -244,7 +244,7 @@ extension OAuth2.AuthorizationRequest {
         state = randomBytes(32).base64URL
         verifier = randomBytes(32).base64URL
         guard let challenge = ProofKey(verifier: verifier).challenge else {
-            throw OAuth2Error(.unsupported, "the system library does not provide SHA-256")
+            throw OAuth2Error(.unsupported, "the system's libcrypto does not provide SHA-256")
         }
         var query = grant.parameters.merging(parameters)
         query.merge([
