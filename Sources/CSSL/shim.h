@@ -34,10 +34,10 @@
     F(PEM_read_bio_X509_AUX) F(PKCS12_free) F(PKCS12_parse) F(SSL_CIPHER_get_kx_nid) F(SSL_CIPHER_get_name) F(SSL_CTX_check_private_key) \
     F(SSL_CTX_ctrl) F(SSL_CTX_free) F(SSL_CTX_get0_param) F(SSL_CTX_get_ciphers) F(SSL_CTX_new) F(SSL_CTX_sess_set_new_cb) \
     F(SSL_CTX_set_alpn_protos) F(SSL_CTX_set_cert_store) F(SSL_CTX_set_cert_verify_callback) F(SSL_CTX_set_cipher_list) \
-    F(SSL_CTX_set_options) F(SSL_CTX_set_verify) F(SSL_CTX_use_PrivateKey) F(SSL_CTX_use_certificate) F(SSL_SESSION_dup) \
+    F(SSL_CTX_set_options) F(SSL_CTX_set_post_handshake_auth) F(SSL_CTX_set_verify) F(SSL_CTX_use_PrivateKey) F(SSL_CTX_use_certificate) F(SSL_SESSION_dup) \
     F(SSL_SESSION_free) F(SSL_SESSION_get_protocol_version) F(SSL_SESSION_get_ticket_lifetime_hint) F(SSL_SESSION_get_time) \
     F(SSL_SESSION_get_timeout) F(SSL_SESSION_is_resumable) F(SSL_ctrl) F(SSL_do_handshake) F(SSL_free) F(SSL_get0_alpn_selected) \
-    F(SSL_get0_param) F(SSL_get0_verified_chain) F(SSL_get1_peer_certificate) F(SSL_get_error) F(SSL_get_ex_data) \
+    F(SSL_get0_param) F(SSL_get0_verified_chain) F(SSL_get1_peer_certificate) F(SSL_get_client_CA_list) F(SSL_get_error) F(SSL_get_ex_data) \
     F(SSL_get_ex_data_X509_STORE_CTX_idx) F(SSL_get_session) F(SSL_has_pending) F(SSL_new) F(SSL_pending) F(SSL_read) \
     F(SSL_session_reused) F(SSL_set_bio) F(SSL_set_connect_state) F(SSL_set_ex_data) F(SSL_set_session) F(SSL_shutdown) F(SSL_version) \
     F(SSL_write) F(TLS_client_method) F(X509_LOOKUP_get_method_data) F(X509_LOOKUP_get_store) F(X509_LOOKUP_meth_new) \

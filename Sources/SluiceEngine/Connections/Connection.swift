@@ -381,8 +381,11 @@ package final class Connection: LoopHandler, RequestCarrier {
         _ effects: inout Effects,
         _ now: MonotonicTime
     ) {
+        // Squid 5 keeps the connection open after it has refused a large body, and never reads the next request.
+        let isRefused = transaction.resendReason != nil || (transaction.head?.status.rawValue ?? 0) >= 400
+        let mayBeStuck = isRefused && transaction.hasLargeBody
         let isReusable =
-            transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
+            !mayBeStuck && transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
             && !state.stream.hasHungUp && !life.isOver(at: now)
             && (state.stream.tls?.hasPendingInput != true || state.stream.hasNoInput())
             && !transaction.call.request.headers.connectionOptions.contains("close")
@@ -417,11 +420,10 @@ package final class Connection: LoopHandler, RequestCarrier {
             _ = handle(transaction.end(), &state, transaction, &effects, now)
             return
         }
-        let host = transaction.call.serverName
-        let error =
-            state.writeFailure == nil
-            ? SluiceError(.connectionLost, "The server at \(host) closed the connection without sending a response.")
-            : lossError(state)
+        let proxy = transaction.call.route.flatMap { $0.mode == .absoluteForm ? $0.proxy.address : nil }
+        let peer = proxy.map { "The proxy at \($0)" } ?? "The server at \(transaction.call.serverName)"
+        let text = "\(peer) closed the connection without sending a response."
+        let error = state.writeFailure == nil ? SluiceError(.connectionLost, text) : lossError(state)
         connectionLost(&state, transaction, error, &effects)
     }
 

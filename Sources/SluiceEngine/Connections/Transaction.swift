@@ -186,7 +186,7 @@ class Transaction {
     var bodyFailure: SluiceError? { body.failure }
 
     /// True if the kernel may go on sending for long after the last write.
-    final var hasLargeBody: Bool { sent > 64 << 10 }
+    final var hasLargeBody: Bool { sent >= 64 << 10 }
 
     /// Records that the last byte of the request has been written.
     final func recordSendEnd() {

@@ -18,6 +18,9 @@ package struct ProtectionSpaces: Sendable {
         var paths: [String]
         /// True once the server has accepted the credentials. Before that, they are only sent after a challenge.
         var isAccepted: Bool
+        /// A later nonce of an accepted space, which takes the place of the first one once it is accepted. Until then, only the request that
+        /// received it uses it: a server may refuse counts out of order.
+        var pending: DigestSession?
         var lastUse: UInt64
     }
 
@@ -83,23 +86,30 @@ package struct ProtectionSpaces: Sendable {
     ) -> DigestAnswer {
         let lastUse = nextUse()
         let index = firstIndex(of: challenge.realm, credentials)
+        let paths = paths(of: challenge, credentials, message)
         var session = DigestSession(challenge)
-        var isAccepted = false
-        if let index, let space = spaces[credentials]?[index], case .digest(let known) = space.scheme,
-            known.nonce.hasBytes(of: challenge.nonce)
-        {
-            session = known
-            isAccepted = space.isAccepted
+        var space = Space(
+            realm: challenge.realm,
+            scheme: .digest(session),
+            paths: paths,
+            isAccepted: false,
+            lastUse: lastUse
+        )
+        var isPending = false
+        if let index, let known = spaces[credentials]?[index], case .digest(let current) = known.scheme {
+            space.isAccepted = known.isAccepted
+            if current.nonce.hasBytes(of: challenge.nonce) {
+                session = current
+                space.pending = known.pending
+            } else if known.isAccepted {
+                isPending = true
+                space.scheme = known.scheme
+                if let pending = known.pending, pending.nonce.hasBytes(of: challenge.nonce) { session = pending }
+            }
         }
         session.raise(to: count)
         let answer = session.answer(as: credentials, cnonce: cnonce)
-        let space = Space(
-            realm: challenge.realm,
-            scheme: .digest(session),
-            paths: paths(of: challenge, credentials, message),
-            isAccepted: isAccepted,
-            lastUse: lastUse
-        )
+        if isPending { space.pending = session } else { space.scheme = .digest(session) }
         store(space, credentials, at: index)
         return answer
     }
@@ -111,8 +121,17 @@ package struct ProtectionSpaces: Sendable {
         let credentials = answer.credentials
         guard let index = firstIndex(of: answer.challenge.realm, credentials) else { return }
         update(credentials, index) { space in
-            guard case .digest(var session) = space.scheme, session.nonce.hasBytes(of: answer.nonce) else {
-                return
+            guard case .digest(var session) = space.scheme else { return }
+            if !session.nonce.hasBytes(of: answer.nonce) {
+                if let pending = space.pending, pending.nonce.hasBytes(of: answer.nonce) {
+                    session = pending
+                    space.pending = nil
+                } else if answer.count == 1 {
+                    // Of many concurrent requests, each with a nonce of its own, the first that is accepted serves the others.
+                    session = DigestSession(after: answer)
+                } else {
+                    return
+                }
             }
             space.isAccepted = true
             if let nextNonce { session.replaceNonce(with: nextNonce) }
@@ -144,7 +163,11 @@ package struct ProtectionSpaces: Sendable {
     /// Removes the nonce of a refused answer.
     package mutating func refuse(_ answer: DigestAnswer) {
         remove(answer.challenge.realm, answer.credentials) { space in
-            if case .digest(let session) = space.scheme { session.nonce.hasBytes(of: answer.nonce) } else { false }
+            if case .digest(let session) = space.scheme {
+                session.nonce.hasBytes(of: answer.nonce) || space.pending?.nonce.hasBytes(of: answer.nonce) == true
+            } else {
+                false
+            }
         }
     }
 

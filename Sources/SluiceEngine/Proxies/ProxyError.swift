@@ -11,8 +11,10 @@ package enum ProxyError: LastingCause, Sendable, Hashable, CustomStringConvertib
         case status(Int)
         /// A 407 response, but there are no credentials.
         case credentialsRequired
-        /// A 407 response to the credentials, or a challenge that they cannot answer.
+        /// A 407 response to the credentials.
         case credentialsRejected
+        /// A 407 response whose challenges the credentials cannot answer.
+        case noAcceptableMethod
         case closed
         /// The response is not valid HTTP.
         case invalidHead
@@ -67,7 +69,7 @@ package enum ProxyError: LastingCause, Sendable, Hashable, CustomStringConvertib
     package var isLasting: Bool {
         switch self {
         case .tunnel(.status(let status)): (400..<500).contains(status) && status != 408 && status != 429
-        case .tunnel(.credentialsRequired), .tunnel(.credentialsRejected): true
+        case .tunnel(.credentialsRequired), .tunnel(.credentialsRejected), .tunnel(.noAcceptableMethod): true
         case .socks(.reply(2)), .socks(.reply(7)), .socks(.reply(8)), .socks(.noAcceptableMethod): true
         case .socks(.credentialsRejected), .socks(.invalidName), .socks(.invalidCredentials): true
         case .socks(.unreachableAddress): true
@@ -89,6 +91,7 @@ extension ProxyError.Tunnel {
         case .status(let status): "refused it with status \(status)"
         case .credentialsRequired: "requires credentials (407)"
         case .credentialsRejected: "did not accept the credentials (407)"
+        case .noAcceptableMethod: "requires an authentication method that is not supported or not among the allowed ones (407)"
         case .closed: "closed the connection before the tunnel was established"
         case .invalidHead: "sent a response that is not valid HTTP"
         case .headTooLarge: "sent a response whose head exceeds the limit of \(ConnectHandshake.headLimit) bytes"

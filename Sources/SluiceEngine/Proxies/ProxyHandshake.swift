@@ -116,6 +116,8 @@ package struct ConnectHandshake: ProxyHandshake {
     /// The value of `Proxy-Authorization` that answers a challenge, until it is sent.
     private var answer: String?
     private var answers = 0
+    /// True if the last request had credentials.
+    private var hasCredentials = false
     private var parser = ConnectHandshake.newParser
     /// Received bytes that have not been parsed.
     private var rest: [UInt8] = []
@@ -153,6 +155,7 @@ package struct ConnectHandshake: ProxyHandshake {
         skipped = 0
         let authority = authority
         let authorization = answer.take() ?? authenticator?.authorization(method: "CONNECT", uri: authority)
+        hasCredentials = authorization != nil
         let field = authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""
         return Array("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\(field)\r\n".utf8)
     }
@@ -203,7 +206,7 @@ package struct ConnectHandshake: ProxyHandshake {
             guard authenticator != nil else { return .failed(.tunnel(.credentialsRequired)) }
             guard answers < ConnectHandshake.maximumAnswers,
                 let value = authenticator?.answer(head.headers, method: "CONNECT", uri: authority)
-            else { return .failed(.tunnel(.credentialsRejected)) }
+            else { return .failed(.tunnel(hasCredentials ? .credentialsRejected : .noAcceptableMethod)) }
             answer = value
             answers += 1
             isChallenged = true

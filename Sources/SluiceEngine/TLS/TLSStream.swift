@@ -234,7 +234,17 @@ package final class TLSStream {
         failureDetail = cause.message
         // The oldest error may be of a signature, and a failed check always ends the handshake.
         if let failure = verification.failure(for: identity) { return failure.error(host: authority) }
-        let check = TLSFailure.Check(alert: cause.message, hasClientCertificate: context.hasClientCertificate)
+        if cause.message.contains("alert no application protocol") {
+            let protocols = context.protocols.joined(separator: ", ")
+            return SluiceError(.unsupported, "The server at \(authority) accepts none of the offered protocols: \(protocols).")
+        }
+        var check = TLSFailure.Check(alert: cause.message, hasClientCertificate: context.hasClientCertificate)
+        // TLS 1.2 has no alert for a missing certificate.
+        if check == nil, cause.message.contains(" alert "), !context.hasClientCertificate,
+            openSSL.SSL_get_client_CA_list(connection) != nil
+        {
+            check = .clientCertificateRequired
+        }
         failureCheck = check
         let certificate = check == nil ? CertificateVerification.ownCertificate(of: connection) : nil
         return TLSFailure(check ?? .handshake, on: certificate, detail: cause.message).error(host: authority)

@@ -46,6 +46,40 @@ extension EngineTests {
             )
         }
 
+        /// Squid 5 never reads another request on a connection on which it has refused a body of 64 KiB or more.
+        @Test(arguments: [(65_535, 1), (65_536, 2)])
+        func largeRefusedBodyIsSentAgainOnAnotherConnection(_ size: Int, _ connections: Int) async throws {
+            let listener = try TestListener { descriptor in
+                while let head = TestListener.readHead(descriptor) {
+                    var bytes = [UInt8](repeating: 0, count: size)
+                    guard recv(descriptor, &bytes, size, Int32(MSG_WAITALL)) == size else { return }
+                    let isDenied = head.contains("/denied")
+                    if !isDenied, head.contains("Authorization: Digest") {
+                        TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                        continue
+                    }
+                    let status = isDenied ? "403 Forbidden" : "401 Unauthorized"
+                    let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256"
+                    TestListener.write(
+                        "HTTP/1.1 \(status)\r\n\(challenge)\r\nContent-Length: 0\r\n\r\n",
+                        to: descriptor
+                    )
+                    if size >= 65_536 { return TestListener.discardInput(descriptor) }
+                }
+            }
+            let body = RequestBody.data(Data(count: size))
+            let origin = HTTPOrigin(scheme: "http", authority: listener.authority)
+            let credentials = ChallengeCredentials(user: "ada", password: "s3cret", methods: .digest, origin: origin)
+            let context = TransferContext(credentials: credentials)
+            let response = try await transport.exchange(listener.request(method: .post, body: body), context)
+            #expect(response.text == "ok")
+            #expect(listener.connections == connections)
+            // The second connection is in use again. The third is new after the refusal.
+            let denied = listener.request("/denied", method: .post, body: body)
+            for _ in 0..<2 { #expect(try await transport.exchange(denied).status == .forbidden) }
+            #expect(listener.connections == (size < 65_536 ? 1 : 3))
+        }
+
         // MARK: Rounds
 
         @Test(arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256", "SHA-512-256-sess"])
@@ -118,6 +152,22 @@ extension EngineTests {
             }
             for task in tasks { #expect(try await task.value.get().status == .ok) }
             #expect(!responder.verdicts.contains("wrong") && !responder.verdicts.contains("replay"))
+        }
+
+        /// The server sends a new nonce with each challenge. Only the first request of each task may begin without credentials.
+        @Test func concurrentRequestsSoonShareANonce() async throws {
+            let responder = responder()
+            let tasks = (0..<40).map { index in
+                Task { [transport, server, context = context()] in
+                    for _ in 0..<5 {
+                        let response = try await transport.exchange(server.request("/\(index)"), context)
+                        #expect(response.status == .ok)
+                    }
+                }
+            }
+            for task in tasks { try await task.value }
+            #expect(responder.verdicts.count { $0 == "none" } <= 40)
+            #expect(responder.verdicts.count <= 240)
         }
 
         @Test(arguments: [false, true])

@@ -78,26 +78,54 @@ import Testing
         #expect(spaces.answer(challenge, as: ada, to: get("/"), after: 2, cnonce: { "c" }).count == 3)
     }
 
-    @Test func anotherNonceMustBeAcceptedAgain() throws {
+    @Test func anotherNonceIsUsedOnceItIsAccepted() throws {
         var spaces = ProtectionSpaces()
         try acceptAnswer(&spaces, #"realm="r", nonce="n""#)
-        let next = spaces.answer(try challenge(#"realm="r", nonce="m""#), as: ada, to: get("/"), cnonce: { "c" })
-        #expect(known(&spaces, "/") == nil)
+        let challenge = try challenge(#"realm="r", nonce="m""#)
+        let next = spaces.answer(challenge, as: ada, to: get("/"), cnonce: { "c" })
+        #expect(next.count == 1)
+        // Other requests go on with the nonce that was accepted.
+        #expect(known(&spaces, "/") == "r n 2")
+        #expect(spaces.answer(challenge, as: ada, to: get("/"), cnonce: { "c" }).count == 2)
         spaces.accept(next)
-        #expect(known(&spaces, "/") == "r m 2")
+        #expect(known(&spaces, "/") == "r m 3")
         #expect(spaces.count == 1)
+    }
+
+    @Test func refusedNonceRemovesTheAcceptedOne() throws {
+        var spaces = ProtectionSpaces()
+        try acceptAnswer(&spaces, #"realm="r", nonce="n""#)
+        spaces.refuse(spaces.answer(try challenge(#"realm="r", nonce="m""#), as: ada, to: get("/"), cnonce: { "c" }))
+        #expect(known(&spaces, "/") == nil)
+    }
+
+    /// Each of many concurrent requests receives a nonce of its own.
+    @Test(arguments: [false, true])
+    func firstAcceptedNonceOfManyIsUsed(_ isKnown: Bool) throws {
+        var spaces = ProtectionSpaces()
+        if isKnown { try acceptAnswer(&spaces, #"realm="r", nonce="old""#) }
+        let answers = try (0..<3).map { index in
+            spaces.answer(try challenge("realm=\"r\", nonce=\"n\(index)\""), as: ada, to: get("/"), cnonce: { "c" })
+        }
+        #expect(answers.map(\.count) == [1, 1, 1])
+        #expect(known(&spaces, "/") == (isKnown ? "r old 2" : nil))
+        spaces.accept(answers[1])
+        #expect(known(&spaces, "/") == "r n1 2")
+        spaces.accept(answers[0])
+        #expect(known(&spaces, "/") == "r n0 2")
     }
 
     @Test func nextNonceIsCountedFromOne() throws {
         var spaces = ProtectionSpaces()
         let challenge = try challenge(#"realm="r", nonce="n""#)
         let answer = spaces.answer(challenge, as: ada, to: get("/"), cnonce: { "c" })
+        let late = spaces.answer(challenge, as: ada, to: get("/"), cnonce: { "c" })
         spaces.accept(answer, nextNonce: "m")
         #expect(known(&spaces, "/") == "r m 1")
         #expect(known(&spaces, "/") == "r m 2")
         // A response to a request with the first nonce arrives late.
-        spaces.accept(answer, nextNonce: "l")
-        spaces.refuse(answer)
+        spaces.accept(late, nextNonce: "l")
+        spaces.refuse(late)
         #expect(known(&spaces, "/") == "r m 3")
     }
 

@@ -223,13 +223,17 @@ import Testing
         #expect(answered.last == .done)
         #expect(Self.read([emptyChallenge, emptyChallenge], either).last == .failed(.tunnel(.credentialsRejected)))
         let other = emptyChallenge.replacing("Basic", with: "Negotiate")
-        #expect(Self.read([other], either).last == .failed(.tunnel(.credentialsRejected)))
+        #expect(Self.read([other], either).last == .failed(.tunnel(.noAcceptableMethod)))
     }
 
     @Test func everyFlawHasAnErrorText() {
         for (flaw, words) in [
             (.status(403), "refused it with status 403"), (.credentialsRequired, "requires credentials (407)"),
             (.credentialsRejected, "did not accept the credentials (407)"),
+            (
+                .noAcceptableMethod,
+                "requires an authentication method that is not supported or not among the allowed ones (407)"
+            ),
             (.closed, "closed the connection before the tunnel was established"),
             (.invalidHead, "sent a response that is not valid HTTP"),
             (.headTooLarge, "sent a response whose head exceeds the limit of 16384 bytes"),

@@ -150,6 +150,35 @@ import Testing
         }
     }
 
+    /// A server may need the certificate only for some paths (RFC 8446 §4.6.2).
+    @Test func certificateRequestedAfterTheHandshakeIsSent() throws {
+        var options = TestTLSServer.Options(certificates.right)
+        options.clientAuthority = certificates.root
+        options.requestsCertificateLater = true
+        let server = try TestTLSServer(options)
+        let own = certificates.client
+        for (form, expected) in [
+            (ClientCertificate.pem(certificate: own.source, key: .bytes(own.key)), "CN=client"), (nil, "no extension"),
+        ] {
+            let client = try client(server, certificate: form) { connection in
+                guard connection.read() != nil else { return }
+                guard SSL_verify_client_post_handshake(connection.ssl) == 1 else {
+                    return connection.write("no extension")
+                }
+                var byte: UInt8 = 0
+                SSL_do_handshake(connection.ssl)
+                // Otherwise reading goes on until there is other data than the certificate.
+                SSL_ctrl(connection.ssl, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_AUTO_RETRY), nil)
+                SSL_peek(connection.ssl, &byte, 0)
+                guard let certificate = SSL_get1_peer_certificate(connection.ssl) else { return }
+                connection.write(CertificateSummary(certificate, depth: 0).subject)
+                X509_free(certificate)
+            }
+            #expect(client.handshake() == nil)
+            #expect(client.answer(to: "hello") == expected)
+        }
+    }
+
     /// A bundle with the ciphers of OpenSSL 1: 40-bit RC2 and 3DES.
     private static let oldBundle = """
         MIIDegIBAzCCA0AGCSqGSIb3DQEHAaCCAzEEggMtMIIDKTCCAh8GCSqGSIb3DQEHBqCCAhAwggIMAgEAMIICBQYJKoZIhvcNAQcB\
@@ -205,9 +234,8 @@ import Testing
         ] {
             let client = try client(server, certificate: certificate)
             guard version == TLS1_3_VERSION else {
-                // RFC 5246 has no separate alert for a missing certificate.
                 let failure = try failure(of: client)
-                #expect(failure.check == (certificate == nil ? .handshake : check), "\(failure)")
+                #expect(failure.check == check, "\(failure)")
                 continue
             }
             // The client finishes its handshake before the server verifies its certificate.

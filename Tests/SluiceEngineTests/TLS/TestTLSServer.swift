@@ -13,6 +13,8 @@ final class TestTLSServer: Sendable {
         var versions = TLS1_2_VERSION...TLS1_3_VERSION
         /// The issuer of accepted client certificates; nil to request none.
         var clientAuthority: TestCertificate?
+        /// True to request the client certificate after the handshake of TLS 1.3.
+        var requestsCertificateLater = false
         var tickets = 2
         var receiveBuffer: Int32?
         var prefersHTTP2 = false
@@ -56,7 +58,8 @@ final class TestTLSServer: Sendable {
             let certificate = try authority.parsed()
             X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)
             X509_free(certificate)
-            SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+            let later = options.requestsCertificateLater ? SSL_VERIFY_POST_HANDSHAKE : 0
+            SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT | later, nil)
         }
         let newest: SSL_CTX_alpn_select_cb_func = { _, selected, count, offered, offeredCount, _ in
             TestTLSServer.select(from: "\u{02}h2\u{08}http/1.1", selected, count, offered, offeredCount)
