@@ -66,6 +66,11 @@ package final class Call: Sendable {
         var sender: (any RequestCarrier)?
         /// The start of the first attempt, if a challenge has ended it.
         var began: MonotonicTime?
+
+        mutating func countResend() -> Int {
+            resends += 1
+            return resends
+        }
     }
 
     init(

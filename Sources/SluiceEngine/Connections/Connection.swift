@@ -25,6 +25,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         var writeFailure: String?
         var requests = 0
         var idleSince: MonotonicTime
+        /// The time for which the server allows the connection to be idle; nil if it does not limit it.
+        var idleTime: Duration?
     }
 
     let pool: ConnectionPool
@@ -205,7 +207,8 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     private func idleDeadline(_ state: State) -> MonotonicTime {
-        min(life.end, state.idleSince + pool.idleTimeout)
+        let usual = pool.idleTimeout
+        return min(life.end, state.idleSince + min(usual, state.idleTime ?? usual))
     }
 
     /// Sets the timer to the current deadline, unless it fires before that anyway.
@@ -385,7 +388,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         let isRefused = transaction.resendReason != nil || (transaction.head?.status.rawValue ?? 0) >= 400
         let mayBeStuck = isRefused && transaction.hasLargeBody
         let isReusable =
-            !mayBeStuck && transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
+            !mayBeStuck && transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty
+            && state.rest.isEmpty
             && !state.stream.hasHungUp && !life.isOver(at: now)
             && (state.stream.tls?.hasPendingInput != true || state.stream.hasNoInput())
             && !transaction.call.request.headers.connectionOptions.contains("close")
@@ -399,6 +403,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         state.transaction = nil
         effects.release = isReusable
         state.idleSince = now
+        state.idleTime = transaction.parser.idleTime ?? state.idleTime
         if !isReusable { close(&state, &effects) }
     }
 
@@ -445,11 +450,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         guard call.isIdempotent || !transaction.hasWritten else {
             return fail(&state, transaction, .closedBeforeResponse, &effects)
         }
-        let attempts = call.withAttempt { attempt in
-            attempt.resends += 1
-            return attempt.resends
-        }
-        guard attempts <= 3 else { return fail(&state, transaction, error, &effects) }
+        guard call.withAttempt({ $0.countResend() }) <= 3 else { return fail(&state, transaction, error, &effects) }
         resend(&state, transaction, &effects)
     }
 

@@ -41,6 +41,8 @@ class Transaction {
         case withoutExpect
         /// The server or a proxy has sent a challenge, or has accepted the request without the body that was held back.
         case withCredentials
+        /// The server has closed the idle connection with a 408 before it received the request (RFC 9110 §15.5.9).
+        case onNewConnection
     }
 
     // The runtime does not check the marked properties for overlapping accesses, because a check costs as much as an access. The lock of
@@ -226,6 +228,10 @@ class Transaction {
             resendReason = .withoutExpect
         } else if call.processChallenge(in: head) {
             resendReason = .withCredentials
+        } else if head.status == .requestTimeout, isReused, call.isIdempotent, body.isRewindable,
+            head.headers.connectionOptions.contains("close"), call.withAttempt({ $0.countResend() == 1 })
+        {
+            resendReason = .onNewConnection
         }
         if resendReason != nil {
             if sending != .sent { sending = .stopped }

@@ -12,17 +12,28 @@ struct ResponseFraming {
     private var coding = Coding.none
     private var hasClose = false
     private var hasKeepAlive = false
+    /// The seconds after which the server closes an idle connection, from `Keep-Alive`; nil if it does not say so.
+    private var keepAlive: Int64?
 
-    /// Records a field if it is `Connection`, `Content-Length` or `Transfer-Encoding`.
+    /// Records a field if it is `Connection`, `Content-Length`, `Keep-Alive` or `Transfer-Encoding`.
     @inline(__always)
     mutating func record(_ field: FieldLine) {
         switch field.name.count {
         case 10 where field.name.isName("connection"): recordConnection(field.value)
+        case 10 where field.name.isName("keep-alive"): recordKeepAlive(field.value)
         case 14 where field.name.isName("content-length"): recordLength(field.value)
         case 17 where field.name.isName("transfer-encoding"):
             coding = coding == .none && field.value.isName("chunked") ? .chunked : .other
         default: break
         }
+    }
+
+    /// The time for which the connection may be idle: a second less than the server allows, since a request takes time to reach it, but at
+    /// least half of that. Nil if the server does not name a time.
+    var idleTime: Duration? {
+        guard let keepAlive else { return nil }
+        let time = Duration.seconds(min(keepAlive, 86_400))
+        return time - min(.seconds(1), time / 2)
     }
 
     /// Checks the length fields of a response that never has a body: informational, 204, 304, or a response to HEAD.
@@ -60,6 +71,17 @@ struct ResponseFraming {
                 return
             }
             contentLength = number
+        }
+    }
+
+    /// Parses the parameter `timeout` of a field such as `timeout=5, max=100` (RFC 2068 §19.7.1.1).
+    private mutating func recordKeepAlive(_ value: UnsafeRawBufferPointer) {
+        value.forEachListElement { element in
+            guard let equals = element.firstIndex(of: UInt8(ascii: "=")),
+                UnsafeRawBufferPointer(rebasing: element[..<equals]).trimmed.isName("timeout")
+            else { return }
+            let number = UnsafeRawBufferPointer(rebasing: element[(equals + 1)...]).trimmed.decimalNumber()
+            keepAlive = number ?? keepAlive
         }
     }
 

@@ -94,6 +94,9 @@ package struct ResponseParser: Sendable {
     /// True if the message is complete and another request may follow on the connection (RFC 9112 §9.3).
     package var isReusable: Bool { state == .complete && keepsOpen }
 
+    /// The time for which the connection may be idle; nil if the server does not limit it. Valid after the final head.
+    package var idleTime: Duration? { framing.idleTime }
+
     /// The number of bytes that were searched in vain for line ends.
     var examinedBytes: Int { lines.examined }
 

@@ -91,7 +91,8 @@ extension ProxyError.Tunnel {
         case .status(let status): "refused it with status \(status)"
         case .credentialsRequired: "requires credentials (407)"
         case .credentialsRejected: "did not accept the credentials (407)"
-        case .noAcceptableMethod: "requires an authentication method that is not supported or not among the allowed ones (407)"
+        case .noAcceptableMethod:
+            "requires an authentication method that is not supported or not among the allowed ones (407)"
         case .closed: "closed the connection before the tunnel was established"
         case .invalidHead: "sent a response that is not valid HTTP"
         case .headTooLarge: "sent a response whose head exceeds the limit of \(ConnectHandshake.headLimit) bytes"

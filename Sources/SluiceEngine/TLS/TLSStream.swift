@@ -234,9 +234,9 @@ package final class TLSStream {
         failureDetail = cause.message
         // The oldest error may be of a signature, and a failed check always ends the handshake.
         if let failure = verification.failure(for: identity) { return failure.error(host: authority) }
-        if cause.message.contains("alert no application protocol") {
-            let protocols = context.protocols.joined(separator: ", ")
-            return SluiceError(.unsupported, "The server at \(authority) accepts none of the offered protocols: \(protocols).")
+        let isOnlyHTTP2 = context.protocols == ["h2"]
+        if isOnlyHTTP2, cause.message.contains("no application protocol") || cause.message.contains("bad extension") {
+            return SluiceError(.unsupported, "The server at \(authority) did not negotiate HTTP/2.")
         }
         var check = TLSFailure.Check(alert: cause.message, hasClientCertificate: context.hasClientCertificate)
         // TLS 1.2 has no alert for a missing certificate.
@@ -346,6 +346,12 @@ package final class TLSStream {
                 return .closed(isClean: false)
             }
             failureDetail = cause?.message ?? "a TLS error"
+            // Servers answer the refusal with this alert. Often they ask for a client certificate that only some paths need.
+            if openSSL.SSL_version(connection) == TLS1_2_VERSION,
+                failureDetail?.hasSuffix("alert handshake failure") == true
+            {
+                failureDetail = "the server requested a TLS renegotiation, which is refused"
+            }
             failureCheck = cause.flatMap {
                 .init(alert: $0.message, hasClientCertificate: context.hasClientCertificate)
             }

@@ -42,6 +42,33 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        private static let idle = LoopbackResponse.raw(
+            "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 4\r\n\r\nidle"
+        )
+
+        /// The server has ended the idle connection, and the request met its response on the way (RFC 9110 §15.5.9).
+        @Test func requestThatMeetsTheEndOfAnIdleConnectionIsSentAgain() async throws {
+            server.on("/second", Self.idle, .text("again"))
+            let response = try await sendOnReusedConnection(.put, body: .data(Data("content".utf8))).get()
+            #expect(response.text == "again")
+            #expect(server.requests(to: "/second").map(\.connection) == [1, 2])
+            #expect(transport.isQuiet)
+        }
+
+        @Test func otherResponsesOfRequestTimeoutAreDelivered() async throws {
+            server.on("/second", Self.idle)
+            let fresh = try await transport.exchange(server.request("/second"))
+            #expect(fresh.status == .requestTimeout && fresh.text == "idle")
+            #expect(try await sendOnReusedConnection(.post, body: .data(Data("x".utf8))).get().text == "idle")
+            #expect(server.requests(to: "/second").count == 2)
+            // The second one of the same request.
+            #expect(try await sendOnReusedConnection(.get).get().text == "idle")
+            #expect(server.requests(to: "/second").count == 4)
+            server.on("/second", .status(.requestTimeout))
+            #expect(try await sendOnReusedConnection(.get).get().status == .requestTimeout)
+            #expect(server.requests(to: "/second").count == 5)
+        }
+
         @Test(arguments: 0..<2)
         func nonIdempotentRequestIsSentOnce(_ end: Int) async throws {
             server.on("/second", RetryTests.ends[end], .text("again"))

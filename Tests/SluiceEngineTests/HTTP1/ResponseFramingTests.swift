@@ -155,6 +155,20 @@ import Testing
 
     @Test(
         arguments: [
+            ([], nil), (["Keep-Alive: timeout=5"], 4000), (["keep-alive: max=100, TIMEOUT = 75"], 74_000),
+            (["Keep-Alive: timeout=2"], 1000), (["Keep-Alive: timeout=1"], 500), (["Keep-Alive: timeout=0"], 0),
+            (["Keep-Alive: max=3"], nil), (["Keep-Alive: timeout"], nil), (["Keep-Alive: timeout=-1"], nil),
+            (["Keep-Alive: timeout=5", "Keep-Alive: timeout=x"], 4000), (["Keep-Alive: timeouts=5"], nil),
+            (["Keep-Alive: timeout=9223372036854775807"], 86_399_000), (["Keep-Value: timeout=5"], nil),
+        ] as [([String], Int?)]
+    )
+    func idleTimeIsShorterThanThatOfTheServer(fields: [String], milliseconds: Int?) {
+        let reading = ResponseReading(Self.head("HTTP/1.1 200 OK", fields + ["Content-Length: 0"]), thenClose: false)
+        #expect(reading.parser.idleTime == milliseconds.map { .milliseconds($0) })
+    }
+
+    @Test(
+        arguments: [
             ("", .closedBeforeResponse), ("H", .closedInHead), ("HTTP/1.1 200 OK\r\nContent-Le", .closedInHead),
             ("HTTP/1.1 200 OK\r\n", .closedInHead), ("HTTP/1.1 200 OK\r\n\r", .closedInHead),
             ("HTTP/1.1 100 Continue\r\n\r\n", .closedInHead),

@@ -179,6 +179,32 @@ import Testing
         }
     }
 
+    @Test func serverThatRefusesTheOnlyProtocolIsReported() throws {
+        var options = TestTLSServer.Options(certificates.right)
+        options.requiresHTTP1 = true
+        let server = try TestTLSServer(options)
+        let tls = TLSConfiguration(trust: .only(certificates.root.source))
+        let context = try TLSContext.context(for: tls, offering: ["h2"])
+        let error = try TestTLSClient(context, server.connect()).handshake()
+        #expect(error?.code == .unsupported)
+        #expect(error?.reason.hasSuffix("did not negotiate HTTP/2.") == true, "\(error as Any)")
+    }
+
+    /// Servers that ask for a certificate later do so in TLS 1.2 by another handshake.
+    @Test func refusedRenegotiationIsReported() throws {
+        var options = TestTLSServer.Options(certificates.right)
+        options.versions = TLS1_2_VERSION...TLS1_2_VERSION
+        let client = try client(TestTLSServer(options)) { connection in
+            guard connection.read() != nil else { return }
+            SSL_renegotiate(connection.ssl)
+            SSL_do_handshake(connection.ssl)
+            _ = connection.read()
+        }
+        #expect(client.handshake() == nil)
+        #expect(client.answer(to: "hello") == nil)
+        #expect(client.stream.failureDetail == "the server requested a TLS renegotiation, which is refused")
+    }
+
     /// A bundle with the ciphers of OpenSSL 1: 40-bit RC2 and 3DES.
     private static let oldBundle = """
         MIIDegIBAzCCA0AGCSqGSIb3DQEHAaCCAzEEggMtMIIDKTCCAh8GCSqGSIb3DQEHBqCCAhAwggIMAgEAMIICBQYJKoZIhvcNAQcB\

@@ -18,6 +18,8 @@ final class TestTLSServer: Sendable {
         var tickets = 2
         var receiveBuffer: Int32?
         var prefersHTTP2 = false
+        /// Refuses handshakes in which the client offers only other protocols than HTTP/1.1.
+        var requiresHTTP1 = false
 
         init(_ certificate: TestCertificate) {
             self.certificate = certificate
@@ -67,7 +69,12 @@ final class TestTLSServer: Sendable {
         let oldest: SSL_CTX_alpn_select_cb_func = { _, selected, count, offered, offeredCount, _ in
             TestTLSServer.select(from: "\u{08}http/1.1\u{02}h2", selected, count, offered, offeredCount)
         }
-        SSL_CTX_set_alpn_select_cb(context, options.prefersHTTP2 ? newest : oldest, nil)
+        let only: SSL_CTX_alpn_select_cb_func = { _, selected, count, offered, offeredCount, _ in
+            let result = TestTLSServer.select(from: "\u{08}http/1.1", selected, count, offered, offeredCount)
+            return result == SSL_TLSEXT_ERR_OK ? result : SSL_TLSEXT_ERR_ALERT_FATAL
+        }
+        let callback = options.prefersHTTP2 ? newest : options.requiresHTTP1 ? only : oldest
+        SSL_CTX_set_alpn_select_cb(context, callback, nil)
     }
 
     /// Selects the first protocol of the server that the client offers.
