@@ -96,9 +96,10 @@ extension SluiceError {
 extension SluiceError {
     /// The error for a response with a status that is no success.
     static func unacceptableStatus(_ head: HTTPResponse, _ request: HTTPRequest? = nil) -> SluiceError {
-        SluiceError(
+        let peer = head.status == 407 ? "proxy" : "server"
+        return SluiceError(
             .unacceptableStatus,
-            "The server responded with status \(head.status).",
+            "The \(peer) responded with status \(head.status).",
             step: .validation,
             request: request,
             response: head
