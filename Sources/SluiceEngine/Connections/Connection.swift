@@ -420,7 +420,8 @@ package final class Connection: LoopHandler, RequestCarrier {
             // The response of a server that refuses an upload is complete enough.
             let mayBeReset = state.writeFailure != nil && transaction.head?.status.class == .success
             if !isClean || mayBeReset, transaction.parser.length == .untilClose, transaction.head != nil {
-                return fail(&state, transaction, ResponseSyntaxError.closedInBody.error, &effects)
+                let flaw: ResponseSyntaxError = isClean ? .closedInBody : .closedWithoutNotice
+                return fail(&state, transaction, flaw.error, &effects)
             }
             _ = handle(transaction.end(), &state, transaction, &effects, now)
             return

@@ -360,6 +360,8 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
     case closedInHead
     /// The connection closed before the end of a body with known framing.
     case closedInBody
+    /// The TLS connection closed without close_notify at the end of a body of unknown length.
+    case closedWithoutNotice
 
     /// The error that is reported to the caller.
     package var error: SluiceError {
@@ -410,6 +412,11 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
             (.connectionLost, "The connection closed in the middle of the response's head.")
         case .closedInBody:
             (.truncatedBody, "The connection closed before the complete body was received.")
+        case .closedWithoutNotice:
+            (
+                .truncatedBody,
+                "The connection closed without the TLS message that confirms the end, so the body may be incomplete."
+            )
         }
     }
 }

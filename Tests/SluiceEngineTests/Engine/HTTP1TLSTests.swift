@@ -256,6 +256,7 @@ extension EngineTests {
             #expect(whole.text == "until the end")
             let cut = await transport.failure(of: server.request("/cut"), trusting())
             #expect(cut?.code == .truncatedBody)
+            #expect(cut?.reason.contains("without the TLS message that confirms the end") == true)
             #expect(transport.isQuiet)
             #expect(try await transport.exchange(server.request("/"), trusting()).status == .ok)
         }

@@ -188,7 +188,8 @@ import Testing
 
     @Test(arguments: [
         (ResponseSyntaxError.closedBeforeResponse, SluiceError.Code.connectionLost), (.closedInHead, .connectionLost),
-        (.closedInBody, .truncatedBody), (.malformedStatusLine, .invalidResponse),
+        (.closedInBody, .truncatedBody), (.closedWithoutNotice, .truncatedBody),
+        (.malformedStatusLine, .invalidResponse),
         (.headTooLarge(limit: 1), .headersTooLarge),
         (.trailersTooLarge(limit: 1), .headersTooLarge), (.tooManyFields, .headersTooLarge),
         (.malformedChunk, .invalidResponse), (.unsupportedTransferCoding, .invalidResponse),
