@@ -17,7 +17,9 @@ static inline long sluice_missing_function(void) { return 0; }
 static inline const char *_Nonnull sluice_missing_library(const char *_Nonnull soname, const char *_Nullable problem) {
     const char *absent = ": cannot open shared object file: No such file or directory";
     const char *reason = problem ? strstr(problem, ": ") : NULL;
-    if (!reason) return soname;
+    if (!reason || reason == problem) return soname;
+    if (strcmp(reason, absent) == 0 && strncmp(problem, soname, (size_t)(reason - problem)) == 0 && !soname[reason - problem])
+        return soname;
     char *text = (char *)malloc(strlen(problem) + 2);
     if (!text) return soname;
     const char *end = strcmp(reason, absent) == 0 ? "" : ")";
@@ -77,7 +79,7 @@ static inline const char *_Nonnull sluice_missing_library(const char *_Nonnull s
         const struct table **place = loaded->is_complete ? &complete : &incomplete; \
         first = NULL; \
         if (__atomic_compare_exchange_n(place, &first, loaded, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return loaded; \
-        if (strcmp(loaded->file, soname) != 0) free((void *)loaded->file); \
+        if (!handle && strcmp(loaded->file, soname) != 0) free((void *)loaded->file); \
         free(loaded); \
         return first; \
     }

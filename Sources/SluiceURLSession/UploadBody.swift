@@ -48,10 +48,10 @@ enum UploadBody: Sendable {
             return .data(data)
         case .stream(let stream):
             return .stream(stream, length: body.length)
-        case .file(let url):
+        case .file(let url, nil):
             // Opened only to check the file. The session opens it again.
             return .file(url, length: try await body.prepared(within: limit).length ?? 0)
-        case .deferred, .encoded:
+        case .file, .deferred, .encoded:
             // A prepared body needs no further preparation.
             return try await open(body.prepared(within: limit), within: limit)
         }

@@ -290,7 +290,7 @@ package struct TextFailure: DescribedError, Sendable, Hashable {
 
     static func unavailable(_ charset: Charset) -> TextFailure {
         let reason =
-            "this system has no converter for its charset “\(charset.name)” (on Fedora and RHEL, install glibc-gconv-extra)"
+            "this system has no converter for its charset “\(charset.name)” (on Fedora and RHEL, glibc-gconv-extra may have it)"
         return TextFailure(charset: charset.name, offset: nil, reason: reason)
     }
 

@@ -79,7 +79,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             // A connection that was open before the request is one that the server may have closed meanwhile.
             let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
             guard state.isOpen, !life.isOver(at: now, isFresh: isFresh),
-                isFresh || idleDeadline(state) + .seconds(1) > now && state.stream.hasNoInput()
+                isFresh || idleDeadline(state, isLenient: true) > now && state.stream.hasNoInput()
             else {
                 close(&state, &effects)
                 return false
@@ -200,14 +200,16 @@ package final class Connection: LoopHandler, RequestCarrier {
         let mayResend = transaction.resendReason != nil && transaction.call.deadline > now
         // The rest of a discarded response is not worth a longer wait.
         if mayResend { return resend(&state, transaction, &effects) }
-        if transaction.isReused, transaction.sending == .sent, transaction.firstByte == nil {
-            effects.unansweredSince = transaction.began
-        }
+        let isSilent = transaction.isReused && transaction.sending == .sent && transaction.firstByte == nil
+        // The kernel of a server that is only slow has acknowledged the request.
+        if isSilent, state.stream.hasUnacknowledged { effects.unansweredSince = transaction.began }
         fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
     }
 
-    private func idleDeadline(_ state: State) -> MonotonicTime {
-        let usual = pool.idleTimeout
+    /// Returns the time at which an idle connection closes. The timer may be late by a second, which `isLenient` adds, unless the server
+    /// closes the connection then.
+    private func idleDeadline(_ state: State, isLenient: Bool = false) -> MonotonicTime {
+        let usual = pool.idleTimeout + (isLenient ? .seconds(1) : .zero)
         return min(life.end, state.idleSince + min(usual, state.idleTime ?? usual))
     }
 
@@ -385,8 +387,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         _ now: MonotonicTime
     ) {
         // Squid 5 keeps the connection open after it has refused a large body, and never reads the next request.
-        let isRefused = transaction.resendReason != nil || (transaction.head?.status.rawValue ?? 0) >= 400
-        let mayBeStuck = isRefused && transaction.hasLargeBody
+        let isDenied = transaction.call.route?.mode == .absoluteForm && (transaction.head?.status.rawValue ?? 0) >= 400
+        let mayBeStuck = transaction.hasLargeBody && (transaction.resendReason != nil || isDenied)
         let isReusable =
             !mayBeStuck && transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty
             && state.rest.isEmpty

@@ -26,7 +26,8 @@ package struct DialedSocket {
 /// ```
 ///
 /// Without a proxy, the socket connects to the origin. With a proxy, it connects to the address of the proxy, and the name of the origin
-/// is resolved only if the proxy protocol needs an address.
+/// is resolved only if the proxy protocol needs an address. If the server closes the connection during TLS, the race goes on with its
+/// other addresses.
 ///
 /// The owner selects the destination, the time-out and the receiver of the socket. All functions run on the thread of one loop, except
 /// ``start()``, ``cancel()`` and ``lastFailure``. The lock around the state is never contended. Only the concurrency checks of the
@@ -50,8 +51,8 @@ package final class Dial: LoopHandler {
         var proxyTLS: TLSStream?
         var tunnel: ProxyTunnel?
         var stage = Stage.connecting
-        /// The failure of the last handshake that the server has ended by closing its connection.
-        var handshakeLoss: SluiceError?
+        /// The failures of the handshakes that the server has ended by closing its connection.
+        var lostHandshakes: [SluiceError] = []
         var timings = ConnectionTimings()
     }
 
@@ -77,6 +78,8 @@ package final class Dial: LoopHandler {
 
     /// The delay before an attempt that failed for lack of a resource is repeated.
     private static let postponement = Duration.milliseconds(20)
+    /// The number of lost handshakes after which no other address is tried.
+    private static let maximumLostHandshakes = 3
 
     let loop: EventLoop
     let began = MonotonicTime.now
@@ -292,7 +295,7 @@ package final class Dial: LoopHandler {
                 return connected(index, on: thread)
             case .failed:
                 resolver.forget(route?.host ?? origin.host)
-                let loss = withState { $0.handshakeLoss }
+                let loss = withState { $0.lostHandshakes.last }
                 return fail(loss ?? lastFailure.map { cannotConnect($0) } ?? Engine.unavailable, on: thread)
             }
         }
@@ -507,7 +510,8 @@ package final class Dial: LoopHandler {
     /// Tries the other addresses of the server if the connection was lost. A machine of a server that is about to stop may still accept
     /// connections.
     private func handshakeFailed(_ attempt: Attempt, _ error: SluiceError, on thread: LoopThread) {
-        guard route == nil, error.code == .connectionLost, case .address(let address) = attempt.target else {
+        let mayTryOthers = route == nil && withState { $0.lostHandshakes.count } < Dial.maximumLostHandshakes
+        guard mayTryOthers, error.code == .connectionLost, case .address(let address) = attempt.target else {
             return fail(error, on: thread)
         }
         resolver.putLast(address.address, of: origin.host)
@@ -515,7 +519,7 @@ package final class Dial: LoopHandler {
         withState { state in
             _ = state.takeTLS()
             state.race?.winnerFailed(at: .now)
-            state.handshakeLoss = error
+            state.lostHandshakes.append(error)
             state.registration = registration
         }
         close(attempt.index, on: thread)

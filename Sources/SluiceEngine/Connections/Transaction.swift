@@ -228,8 +228,9 @@ class Transaction {
             resendReason = .withoutExpect
         } else if call.processChallenge(in: head) {
             resendReason = .withCredentials
-        } else if head.status == .requestTimeout, isReused, call.isIdempotent, body.isRewindable,
-            head.headers.connectionOptions.contains("close"), call.withAttempt({ $0.countResend() == 1 })
+        } else if head.status == .requestTimeout, hasServedOtherCalls, call.isIdempotent, body.isRewindable,
+            head.headers.connectionOptions.contains("close"), MonotonicTime.now.since(began) < .seconds(1),
+            call.withAttempt({ $0.countResend() == 1 })
         {
             resendReason = .onNewConnection
         }

@@ -296,11 +296,6 @@ package struct DigestSession: Sendable {
         nonce = challenge.nonce
     }
 
-    /// Creates a session that continues after an answer.
-    package init(after answer: DigestAnswer) {
-        (challenge, nonce, count, key) = (answer.challenge, answer.nonce, answer.count, answer.key)
-    }
-
     /// True if the count has reached its maximum.
     package var isExhausted: Bool { count == .max }
 

@@ -18,9 +18,9 @@ package struct ProtectionSpaces: Sendable {
         var paths: [String]
         /// True once the server has accepted the credentials. Before that, they are only sent after a challenge.
         var isAccepted: Bool
-        /// A later nonce of an accepted space, which takes the place of the first one once it is accepted. Until then, only the request that
-        /// received it uses it: a server may refuse counts out of order.
-        var pending: DigestSession?
+        /// Later nonces, in the order of their challenges. The first of them that is accepted takes the place of the current one. Until then,
+        /// only the request that received it uses it: a server may refuse counts out of order.
+        var pending: [(session: DigestSession, paths: [String])] = []
         var lastUse: UInt64
     }
 
@@ -30,6 +30,8 @@ package struct ProtectionSpaces: Sendable {
         case digest(DigestAnswer)
     }
 
+    /// The maximum number of nonces of one space that have not been accepted.
+    fileprivate static let maximumPending = 32
     /// The maximum number of paths of one space.
     package static let maximumPaths = 16
 
@@ -85,31 +87,20 @@ package struct ProtectionSpaces: Sendable {
         cnonce: () -> String
     ) -> DigestAnswer {
         let lastUse = nextUse()
-        let index = firstIndex(of: challenge.realm, credentials)
         let paths = paths(of: challenge, credentials, message)
-        var session = DigestSession(challenge)
+        let index = firstIndex(of: challenge.realm, credentials)
         var space = Space(
             realm: challenge.realm,
-            scheme: .digest(session),
+            scheme: .digest(DigestSession(challenge)),
             paths: paths,
             isAccepted: false,
             lastUse: lastUse
         )
-        var isPending = false
-        if let index, let known = spaces[credentials]?[index], case .digest(let current) = known.scheme {
-            space.isAccepted = known.isAccepted
-            if current.nonce.hasBytes(of: challenge.nonce) {
-                session = current
-                space.pending = known.pending
-            } else if known.isAccepted {
-                isPending = true
-                space.scheme = known.scheme
-                if let pending = known.pending, pending.nonce.hasBytes(of: challenge.nonce) { session = pending }
-            }
+        if let index, let known = spaces[credentials]?[index], case .digest = known.scheme {
+            space = known
+            space.lastUse = lastUse
         }
-        session.raise(to: count)
-        let answer = session.answer(as: credentials, cnonce: cnonce)
-        if isPending { space.pending = session } else { space.scheme = .digest(session) }
+        let answer = space.answer(challenge, covering: paths, as: credentials, after: count, cnonce: cnonce)
         store(space, credentials, at: index)
         return answer
     }
@@ -123,15 +114,9 @@ package struct ProtectionSpaces: Sendable {
         update(credentials, index) { space in
             guard case .digest(var session) = space.scheme else { return }
             if !session.nonce.hasBytes(of: answer.nonce) {
-                if let pending = space.pending, pending.nonce.hasBytes(of: answer.nonce) {
-                    session = pending
-                    space.pending = nil
-                } else if answer.count == 1 {
-                    // Of many concurrent requests, each with a nonce of its own, the first that is accepted serves the others.
-                    session = DigestSession(after: answer)
-                } else {
-                    return
-                }
+                guard let position = space.pendingIndex(of: answer.nonce) else { return }
+                (session, space.paths) = space.pending[position]
+                space.pending.removeFirst(position + 1)
             }
             space.isAccepted = true
             if let nextNonce { session.replaceNonce(with: nextNonce) }
@@ -164,7 +149,7 @@ package struct ProtectionSpaces: Sendable {
     package mutating func refuse(_ answer: DigestAnswer) {
         remove(answer.challenge.realm, answer.credentials) { space in
             if case .digest(let session) = space.scheme {
-                session.nonce.hasBytes(of: answer.nonce) || space.pending?.nonce.hasBytes(of: answer.nonce) == true
+                session.nonce.hasBytes(of: answer.nonce) || space.pendingIndex(of: answer.nonce) != nil
             } else {
                 false
             }
@@ -275,6 +260,33 @@ extension ProtectionSpaces.Space {
         case .basic: true
         case .digest(let session): !session.isExhausted && session.challenge.protection(for: message.upload) != nil
         }
+    }
+
+    func pendingIndex(of nonce: String) -> Int? {
+        pending.firstIndex { $0.session.nonce.hasBytes(of: nonce) }
+    }
+
+    /// Returns the next answer with the nonce of a challenge, which is stored as pending if it is not the current one.
+    mutating func answer(
+        _ challenge: DigestChallenge,
+        covering paths: [String],
+        as credentials: AuthenticationCredentials,
+        after count: UInt32,
+        cnonce: () -> String
+    ) -> DigestAnswer {
+        let position = pendingIndex(of: challenge.nonce)
+        if case .digest(var current) = scheme, current.nonce.hasBytes(of: challenge.nonce) {
+            self.paths = paths
+            current.raise(to: count)
+            defer { scheme = .digest(current) }
+            return current.answer(as: credentials, cnonce: cnonce)
+        }
+        var session = position.map { pending[$0].session } ?? DigestSession(challenge)
+        session.raise(to: count)
+        let answer = session.answer(as: credentials, cnonce: cnonce)
+        if let position { pending[position].session = session } else { pending.append((session, paths)) }
+        if pending.count > ProtectionSpaces.maximumPending { pending.removeFirst() }
+        return answer
     }
 
     /// Returns the credentials for the next request in the space.

@@ -26,7 +26,7 @@ package final class Resolver: Sendable {
             let text = "\(subject) could not be resolved"
             return switch self {
             case .notFound: "\(text). Check its spelling and your DNS settings."
-            case .temporary(let message): "\(text) now. The system reports: \(message)."
+            case .temporary(let message): "\(text) now: \(message). Check your network and DNS settings."
             case .noThread: "\(text), because the system could not start a thread."
             }
         }

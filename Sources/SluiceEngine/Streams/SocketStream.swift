@@ -167,6 +167,9 @@ package struct SocketStream {
         lastAcknowledgement = now + .milliseconds(-Int(acknowledgements.milliseconds))
     }
 
+    /// True if the server has not acknowledged all written bytes.
+    var hasUnacknowledged: Bool { sluice_unacknowledged(descriptor) > 0 }
+
     /// Returns the time of the last acknowledgement while the send buffer may contain bytes that were written before the wait began.
     func progress(of wait: inout AcknowledgementWait) -> MonotonicTime? {
         if wait.isOver { return nil }

@@ -71,7 +71,7 @@ package final class TLSContext: Sendable {
                 let identity = try ClientIdentity(certificate)
                 files += identity.files
                 try identity.install(in: context)
-                // RFC 8446 §4.6.2. A server of HTTP/2 never asks (RFC 8740 §2).
+                // RFC 8446 §4.6.2. A server must not ask for it over HTTP/2 (RFC 8740 §2).
                 openSSL.SSL_CTX_set_post_handshake_auth(context, 1)
             }
             self.files = files

@@ -239,9 +239,10 @@ package final class TLSStream {
             return SluiceError(.unsupported, "The server at \(authority) did not negotiate HTTP/2.")
         }
         var check = TLSFailure.Check(alert: cause.message, hasClientCertificate: context.hasClientCertificate)
-        // TLS 1.2 has no alert for a missing certificate.
-        if check == nil, cause.message.contains(" alert "), !context.hasClientCertificate,
-            openSSL.SSL_get_client_CA_list(connection) != nil
+        // TLS 1.2 has no alert for a missing certificate. These are the ones that servers send.
+        let alerts = ["handshake failure", "bad certificate", "certificate unknown", "access denied", "decode error"]
+        if check == nil, alerts.contains(where: { cause.message.hasSuffix("alert \($0)") }),
+            !context.hasClientCertificate, openSSL.SSL_get_client_CA_list(connection) != nil
         {
             check = .clientCertificateRequired
         }

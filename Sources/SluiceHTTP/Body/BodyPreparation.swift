@@ -30,9 +30,7 @@ extension RequestBody {
     /// - Returns: A body with the contents of the file.
     public static func file(_ url: URL, range: Range<Int>? = nil, contentType: String? = nil) -> RequestBody {
         let contentType = contentType ?? MediaType.forFileExtension(url.pathExtension)
-        let source: Source =
-            if let range { .deferred { try await opened(url, range) } } else { .file(url) }
-        return RequestBody(source: source, contentType: contentType, length: nil, isReplayable: true)
+        return RequestBody(source: .file(url, range), contentType: contentType, length: nil, isReplayable: true)
     }
 
     /// True if a file has to be opened or a deferred body created before the first byte is sent.
@@ -66,8 +64,8 @@ extension RequestBody {
         switch source {
         case .none, .data, .stream:
             return self
-        case .file(let url):
-            return try await .opened(url)
+        case .file(let url, let range):
+            return try await .opened(url, range)
         case .deferred, .encoded:
             let body: RequestBody
             do {
@@ -122,9 +120,9 @@ extension RequestBody {
         let stream = Stream {
             var file = unread.withLock { $0.take() }
             // Nil after the end of the file.
-            var remaining: Int64? = length
+            var remaining: Int64? = range?.isEmpty == true ? nil : length
             return {
-                guard let rest = remaining, range == nil || rest > 0 else { return nil }
+                guard let rest = remaining else { return nil }
                 let reader: FileReader
                 if let file { reader = file } else { reader = try await FileReader.open(url, at: position) }
                 file = reader
@@ -132,8 +130,9 @@ extension RequestBody {
                 let extra: Int64 = range == nil ? 1 : 0
                 let count = Int(Swift.min(Swift.max(0, rest), Int64(FileReader.pieceSize) - extra) + extra)
                 let piece = try await reader.read(upTo: count)
-                if let piece, piece.count == count {
-                    remaining = rest - Int64(piece.count)
+                let left = rest - Int64(count)
+                if let piece, piece.count == count, range == nil || left > 0 {
+                    remaining = left
                 } else {
                     remaining = nil
                     file = nil

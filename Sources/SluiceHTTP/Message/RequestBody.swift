@@ -17,7 +17,8 @@ public struct RequestBody: Sendable {
     package enum Source: Sendable {
         case none
         case data(Data)
-        case file(URL)
+        /// A file, or the bytes of it in a range.
+        case file(URL, Range<Int>?)
         case stream(Stream)
         case deferred(Preparation)
         case encoded(Encoding)
@@ -104,7 +105,8 @@ extension RequestBody: CustomStringConvertible, CustomReflectable, RedactedMirro
         switch source {
         case .none: "no body"
         case .data(let data): "\(data.count) bytes"
-        case .file(let url): "the file “\(url.path)”"
+        case .file(let url, nil): "the file “\(url.path)”"
+        case .file(let url, let range?): "the bytes \(range) of the file “\(url.path)”"
         case .stream: length.map { "a stream of \($0) bytes" } ?? "a stream"
         case .deferred: "a body that is created when it is sent"
         case .encoded: "a body that is encoded when it is sent"

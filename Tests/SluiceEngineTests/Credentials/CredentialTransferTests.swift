@@ -74,10 +74,15 @@ extension EngineTests {
             let response = try await transport.exchange(listener.request(method: .post, body: body), context)
             #expect(response.text == "ok")
             #expect(listener.connections == connections)
-            // The second connection is in use again. The third is new after the refusal.
-            let denied = listener.request("/denied", method: .post, body: body)
-            for _ in 0..<2 { #expect(try await transport.exchange(denied).status == .forbidden) }
-            #expect(listener.connections == (size < 65_536 ? 1 : 3))
+            var connection = ConnectionOptions()
+            connection.proxy = .always(.http(listener.authority))
+            var denied = listener.request("/denied", method: .post, body: body)
+            denied.authority = "origin.test"
+            for _ in 0..<2 {
+                let refusal = try await transport.exchange(denied, TransferContext(connection: connection))
+                #expect(refusal.status == .forbidden)
+            }
+            #expect(listener.connections == connections * 2)
         }
 
         // MARK: Rounds

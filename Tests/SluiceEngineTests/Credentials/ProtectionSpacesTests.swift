@@ -75,7 +75,8 @@ import Testing
         let next = try self.challenge(#"realm="r", nonce="m", qop=auth"#)
         #expect(spaces.answer(next, as: ada, to: get("/"), cnonce: { "c" }).count == 1)
         // A transfer that used the older nonce continues its count.
-        #expect(spaces.answer(challenge, as: ada, to: get("/"), after: 2, cnonce: { "c" }).count == 3)
+        #expect(spaces.answer(challenge, as: ada, to: get("/"), after: 2, cnonce: { "c" }).count == 4)
+        #expect(spaces.answer(next, as: ada, to: get("/"), after: 5, cnonce: { "c" }).count == 6)
     }
 
     @Test func anotherNonceIsUsedOnceItIsAccepted() throws {
@@ -111,21 +112,34 @@ import Testing
         #expect(known(&spaces, "/") == (isKnown ? "r old 2" : nil))
         spaces.accept(answers[1])
         #expect(known(&spaces, "/") == "r n1 2")
+        // An earlier nonce is not taken up again.
         spaces.accept(answers[0])
-        #expect(known(&spaces, "/") == "r n0 2")
+        #expect(known(&spaces, "/") == "r n1 3")
+        spaces.accept(answers[2])
+        #expect(known(&spaces, "/") == "r n2 2")
+    }
+
+    @Test func numberOfPendingNoncesIsLimited() throws {
+        var spaces = ProtectionSpaces()
+        let answers = try (0..<100).map { index in
+            spaces.answer(try challenge("realm=\"r\", nonce=\"n\(index)\""), as: ada, to: get("/"), cnonce: { "c" })
+        }
+        spaces.accept(answers[67])
+        #expect(known(&spaces, "/") == nil)
+        spaces.accept(answers[68])
+        #expect(known(&spaces, "/") == "r n68 2")
     }
 
     @Test func nextNonceIsCountedFromOne() throws {
         var spaces = ProtectionSpaces()
         let challenge = try challenge(#"realm="r", nonce="n""#)
         let answer = spaces.answer(challenge, as: ada, to: get("/"), cnonce: { "c" })
-        let late = spaces.answer(challenge, as: ada, to: get("/"), cnonce: { "c" })
         spaces.accept(answer, nextNonce: "m")
         #expect(known(&spaces, "/") == "r m 1")
         #expect(known(&spaces, "/") == "r m 2")
         // A response to a request with the first nonce arrives late.
-        spaces.accept(late, nextNonce: "l")
-        spaces.refuse(late)
+        spaces.accept(answer, nextNonce: "l")
+        spaces.refuse(answer)
         #expect(known(&spaces, "/") == "r m 3")
     }
 

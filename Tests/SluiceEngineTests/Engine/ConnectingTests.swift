@@ -140,12 +140,22 @@ extension EngineTests {
             let transport = SocketTransport()
             let response = try await transport.exchange(request, TransferContext(connection: connection))
             #expect(response.text == "ok")
-            #expect(dying.connections == 1)
             // Without another address, the failure is that of the handshake.
             connection.hostAddresses = ["*": [IPAddress(127, 0, 0, 2), IPAddress(127, 0, 0, 3)]]
             let error = await SocketTransport().failure(of: request, TransferContext(connection: connection))
             #expect(error?.code == .connectionLost)
             #expect(error?.reason.contains("was lost during the TLS handshake") == true)
+            // Later connections try the address last.
+            let before = dying.connections
+            let resolver = Resolver(lookUp: { _ in
+                .success(addresses.map { ScopedAddress(IPAddress(127, 0, 0, $0)) })
+            })
+            connection.hostAddresses = [:]
+            for _ in 0..<3 {
+                let transport = SocketTransport(resolver: resolver)
+                _ = try await transport.exchange(request, TransferContext(connection: connection))
+            }
+            #expect(dying.connections <= before + 1)
         }
 
         /// The refused attempt reports an end, which is not that of the connection to the other address.

@@ -95,7 +95,7 @@ import Testing
             ),
             (
                 route.resolutionError(.temporary("Temporary failure in name resolution")),
-                "The name of the proxy at p.test:443 could not be resolved now. The system reports: Temporary failure in name resolution."
+                "The name of the proxy at p.test:443 could not be resolved now: Temporary failure in name resolution. Check your network and DNS settings."
             ),
             (
                 route.resolutionError(.noThread),

@@ -74,7 +74,7 @@ import Foundation
     }
 
     @Test func fileBodyKeepsItsURL() throws {
-        guard case .file(let url) = RequestBody.file(URL(filePath: "/tmp/a b")).source else {
+        guard case .file(let url, nil) = RequestBody.file(URL(filePath: "/tmp/a b")).source else {
             Issue.record("The body of a file has another source.")
             return
         }

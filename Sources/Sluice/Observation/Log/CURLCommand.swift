@@ -59,12 +59,12 @@ struct CURLCommand {
         case .none where [.post, .put, .patch].contains(request.method): addData(Data())
         case .none: addMethod(unless: .get)
         case .data(let data): addRedacted(data)
-        case .file(let url) where url.path.utf8.last == UInt8(ascii: "\n"):
+        case .file(let url, nil) where url.path.utf8.last == UInt8(ascii: "\n"):
             addMethod(unless: .get)
             comment = " # without its body, which is left out: a file whose name ends with a line break"
-        case .file(let url):
+        case .file(let url, nil):
             addPayload("--data-binary", ShellWord.quoted("@\(url.path)"), isLong: true)
-        case .stream, .deferred, .encoded:
+        case .file, .stream, .deferred, .encoded:
             addPayload("--data-binary", "@-", isLong: true)
             comment = " # the body is a stream: give it on standard input"
         }

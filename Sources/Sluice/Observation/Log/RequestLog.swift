@@ -292,7 +292,8 @@ extension RequestLog {
                     contentEncoding: request.headers[.contentEncoding]
                 )
             )
-        case .file(let url): return remark("the file \(LogEscaping.line(url.path))")
+        case .file(let url, let range):
+            return remark("\(range.map { "the bytes \($0) of " } ?? "")the file \(LogEscaping.line(url.path))")
         case .stream:
             let once = request.body.isReplayable ? "" : ", readable only once"
             return remark("a stream\(length.map { " of \($0)" } ?? "")\(once)")
