@@ -261,10 +261,19 @@ final class Call: Sendable {
         let isRefused = error.step == .gate && [.circuitOpen, .rateLimited, .queueFull].contains(error.code)
         if isRefused, !isReplay { return last }
         guard error.code == .timedOut, error.underlyingError == nil else { return outcome }
+        // The transport only knows the rest of the time, or the limit of the attempt.
+        var reason = error.reason
+        if error.step == .transport {
+            if isOverdue, let total = transfer.timeouts.total {
+                reason = "The request exceeded the total time-out of \(total.roundedUpToMilliseconds)."
+            } else if !isOverdue, sink == nil, let limit = retry.attemptTimeout {
+                reason = "The attempt exceeded its time limit of \(limit.roundedUpToMilliseconds)."
+            }
+        }
         return .failure(
             SluiceError(
                 error.code,
-                error.reason,
+                reason,
                 step: error.step,
                 request: error.request,
                 response: error.response,

@@ -512,7 +512,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 state.session.resume(stream)
                 continue
             }
-            if !state.isRetired, state.liveness.requestTimedOut(began: stream.submitted) {
+            if !state.isRetired, state.liveness.requestTimedOut(began: stream.submitted, at: now) {
                 // Nothing has been received since the request was sent. Do not send others until the server responds.
                 (effects.capacity, effects.isSuspect) = (0, true)
             }

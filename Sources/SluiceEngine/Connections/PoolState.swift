@@ -242,7 +242,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// True if a request that is connecting waits for a stream, or for a connection of a group at its limit.
     private func awaitsOthers(_ request: Pending) -> Bool {
         guard let group = groups[request.group] else { return false }
-        return !group.shared.isEmpty || !request.hasDial && group.isFull
+        return group.shared.contains { !$0.isSuspect } || !request.hasDial && group.isFull
     }
 
     // MARK: Connections

@@ -90,8 +90,8 @@ struct HTTP2Liveness {
     }
 
     /// Records the time-out of a request that began at the given time. Returns true if the connection became suspect.
-    mutating func requestTimedOut(began: MonotonicTime) -> Bool {
-        guard lastInput <= began, !isSuspect else { return false }
+    mutating func requestTimedOut(began: MonotonicTime, at now: MonotonicTime) -> Bool {
+        guard lastInput <= began || now.since(lastInput) >= .seconds(1), !isSuspect else { return false }
         isSuspect = true
         return true
     }

@@ -171,6 +171,19 @@ import Testing
         expect(acquire(PoolItem("3")).outcome, "dial")
     }
 
+    /// A request does not wait for the streams of a connection that may be dead.
+    @Test mutating func connectTimeoutAppliesBesideASuspectConnection() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 100)
+        _ = state.setCapacity(0, of: connection, in: group, isSuspect: true, at: now)
+        expect(acquire(PoolItem("2"), connect: .seconds(2)).outcome, "dial")
+        expect(state.dialStarted(PoolItem("other"), for: PoolItem("2"), in: group), true)
+        expect(state.expire(at: now + .seconds(1)).isEmpty, true)
+        let actions = state.expire(at: now + .seconds(2)).map(\.text)
+        #expect(actions.contains("fail 2: connectTimedOut"), "\(actions)")
+    }
+
     @Test mutating func refusedRequestDialsOrWaitsForAStreamToEnd() {
         let calls = Self.calls(3)
         let (group, dial) = dial(for: calls)

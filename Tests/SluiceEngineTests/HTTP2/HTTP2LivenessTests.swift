@@ -31,6 +31,23 @@ extension EngineTests {
             #expect(liveness.deadline(awaitsResponse: true) == now + .seconds(40))
         }
 
+        /// The path may have died in the middle of a response.
+        @Test func timeoutAfterASilentSecondMakesTheConnectionSuspect() {
+            let start = MonotonicTime.now
+            var liveness = HTTP2Liveness(interval: .seconds(10), at: start)
+            liveness.begin(isFirst: true, at: start)
+            let input = start + .seconds(3)
+            _ = liveness.recordInput(at: input)
+            let times = [999, 1000, 9000].map { input + .milliseconds($0) }
+            #expect(times.map { liveness.requestTimedOut(began: start, at: $0) } == [false, true, false])
+            let later = input + .seconds(10)
+            let wasSuspect = liveness.recordInput(at: later)
+            #expect(wasSuspect && !liveness.isSuspect)
+            // Nothing was received since a later request began.
+            _ = liveness.requestTimedOut(began: later, at: later + .milliseconds(1))
+            #expect(liveness.isSuspect)
+        }
+
         private func send(_ request: HTTPRequest) -> Task<Result<ReadResponse, SluiceError>, Never> {
             Task { [transport] in await transport.result(of: request, .http2()) }
         }

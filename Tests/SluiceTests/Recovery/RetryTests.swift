@@ -382,6 +382,27 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(observer.events.first?.hasSuffix("timedOut"), true, "\(observer.events)")
     }
 
+    func testTimeoutNamesTheLimitThatWasExceeded() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .hang)
+        for (total, reason) in [
+            (nil, "The attempt exceeded its time limit of 0.3 seconds."),
+            (.milliseconds(500), "total time-out of 0.5 seconds"),
+        ] as [(Duration?, String)] {
+            let client = APIClient(baseURL: server.url) {
+                $0.retry = RetryPolicy(
+                    maximumAttempts: total == nil ? 2 : 9,
+                    backoff: .constant(.zero),
+                    attemptTimeout: .milliseconds(300)
+                )
+                $0.timeouts.total = total
+            }
+            let failure = await client.string.request("").sender().response.failure
+            XCTAssertEqual(failure?.code, .timedOut)
+            XCTAssertEqual(failure?.reason.contains(reason), true, "\(failure as Any)")
+        }
+    }
+
     /// Users write the greatest duration for "no limit".
     func testGreatestDurationsAreAsGoodAsNone() async throws {
         let server = try LoopbackServer()

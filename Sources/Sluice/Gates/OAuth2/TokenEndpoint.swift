@@ -46,11 +46,7 @@ final class TokenEndpoint: Sendable {
         var parameters = request.parameters(of: grant)
         var headers: HTTPHeaders = [.accept: "application/json"]
         if let secret = grant.secret, configuration.authentication == .basic {
-            do throws(FormEncodingFailure) {
-                headers[.authorization] = try Self.basic(grant.id, secret.reveal())
-            } catch {
-                return .failure(OAuth2Error(.unsupported, "the client's id cannot be encoded", underlyingError: error))
-            }
+            headers[.authorization] = Self.basic(grant.id, secret.reveal())
         } else {
             parameters["client_id"] = grant.id
             parameters["client_secret"] = grant.secret?.reveal()
@@ -77,14 +73,20 @@ final class TokenEndpoint: Sendable {
         }
     }
 
-    /// Returns the value of `Authorization`. Id and secret are form-encoded, because a colon in the id
-    /// would end it (RFC 6749 §2.3.1).
-    static func basic(_ id: String, _ secret: String) throws(FormEncodingFailure) -> String {
-        let parts = try [id, secret].map { text throws(FormEncodingFailure) -> String in
-            let pair: String = try URLEncodedFormEncoder.oauth2Percent.encode(["": text])
-            return String(pair.dropFirst())
+    /// Returns the value of `Authorization`. Id and secret are form-encoded, because a colon in the id would end it (RFC 6749 §2.3.1).
+    ///
+    /// Only bytes that decoding would change are encoded. Some servers do not decode, and their secrets rarely contain such bytes.
+    static func basic(_ id: String, _ secret: String) -> String {
+        func encoded(_ text: String) -> String {
+            text.utf8.reduce(into: "") { result, byte in
+                if (0x21...0x7E).contains(byte), !"%+:".utf8.contains(byte) {
+                    result.unicodeScalars.append(Unicode.Scalar(byte))
+                } else {
+                    result += "%" + HexText.text(of: [byte][...]).uppercased()
+                }
+            }
         }
-        return ChallengeCredentials.basic(parts[0], parts[1])
+        return ChallengeCredentials.basic(encoded(id), encoded(secret))
     }
 
     /// The failure without its request, which holds the client's secret.
@@ -192,7 +194,7 @@ extension URLEncodedFormEncoder {
         spaceEncoding: .plusReplaced
     )
 
-    /// The encoder for URLs and HTTP Basic. Spaces are percent-encoded, which form decoders and
+    /// The encoder for URLs. Spaces are percent-encoded, which form decoders and
     /// percent decoders both understand.
     static let oauth2Percent = URLEncodedFormEncoder(arrayEncoding: .noBrackets, boolEncoding: .literal)
 }
@@ -226,15 +228,12 @@ struct TokenResponse: Sendable {
         default: return .failure(invalid("its token_type is not Bearer"))
         }
         var token = OAuth2.Token(accessToken: accessToken)
-        switch lifetime(members["expires_in"] ?? .null) {
-        case .failure(let error): return .failure(error)
-        case .success(let lifetime): token.expiresAt = lifetime.map(date.addingTimeInterval)
-        }
-        guard let refreshToken = text(members["refresh_token"]), let scope = text(members["scope"]) else {
-            return .failure(invalid("its refresh_token or scope is not a string"))
-        }
-        token.refreshToken = refreshToken
-        token.scope = scope
+        // An optional member of another type is ignored. A refresh token that was used cannot be used again.
+        token.expiresAt = lifetime(members["expires_in"] ?? .null).map(date.addingTimeInterval)
+        token.refreshToken = text(members["refresh_token"])
+        // Some servers send a list.
+        let scopes = members["scope"]?.array?.compactMap(\.string).joined(separator: " ")
+        token.scope = scopes.flatMap { $0.isEmpty ? nil : $0 } ?? text(members["scope"])
         return .success(token)
     }
 
@@ -260,26 +259,20 @@ struct TokenResponse: Sendable {
     }
 
     /// Parses a lifetime in seconds; nil if there is none. Some servers send the number as a string.
-    private func lifetime(_ value: JSON) -> Result<TimeInterval?, OAuth2Error> {
-        let seconds: Double?
-        switch value {
-        case .null: return .success(nil)
-        case .number(let number): seconds = number.double
-        case .string(let text): seconds = JSONNumber(text)?.double
-        default: seconds = nil
-        }
-        guard let seconds else { return .failure(invalid("its expires_in is not a number")) }
+    private func lifetime(_ value: JSON) -> TimeInterval? {
+        let seconds =
+            switch value {
+            case .number(let number): number.double
+            case .string(let text): JSONNumber(text)?.double
+            default: nil as Double?
+            }
         // Clamped to about 95 years, within which dates are exact.
-        return .success(min(max(seconds, -3e9), 3e9))
+        return seconds.map { min(max($0, -3e9), 3e9) }
     }
 
-    /// Parses an optional string. Absent, null and empty are the same. The outer optional is nil for any other type.
-    private func text(_ value: JSON?) -> String?? {
-        switch value ?? .null {
-        case .null: .some(nil)
-        case .string(let text): .some(text.isEmpty ? nil : text)
-        default: nil
-        }
+    /// Parses an optional string. Absent, null, empty and values of other types are the same.
+    private func text(_ value: JSON?) -> String? {
+        value?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The server's text without secrets, in the form of an error detail.

