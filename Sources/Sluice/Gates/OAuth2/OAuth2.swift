@@ -159,7 +159,8 @@ extension OAuth2 {
 
     /// The way in which a client authenticates itself to the authorization server (RFC 6749 §2.3.1).
     public enum ClientAuthentication: Sendable {
-        /// HTTP Basic, with id and secret form-encoded first.
+        /// HTTP Basic. Characters of the id and the secret that form decoding would change are percent-encoded. For such a secret, a server that
+        /// does not decode needs `body`.
         case basic
         /// `client_id` and `client_secret` in the body, for servers that do not support Basic.
         case body
