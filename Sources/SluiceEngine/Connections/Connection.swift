@@ -206,8 +206,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
     }
 
-    /// Returns the time at which an idle connection closes. The timer may be late by a second, which `isLenient` adds, unless the server
-    /// closes the connection then.
+    /// Returns the time at which an idle connection closes. With `isLenient`, a timer that is late by a second is allowed for, but not beyond
+    /// the time after which the server closes the connection.
     private func idleDeadline(_ state: State, isLenient: Bool = false) -> MonotonicTime {
         let usual = pool.idleTimeout + (isLenient ? .seconds(1) : .zero)
         return min(life.end, state.idleSince + min(usual, state.idleTime ?? usual))
@@ -551,7 +551,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         /// Set if the request's slot is released. True if the connection can be reused.
         var release: Bool?
         var resend: Call?
-        /// The start of a request that timed out without any response on a reused connection.
+        /// The start of a request on a reused connection that timed out before the server had acknowledged it.
         var unansweredSince: MonotonicTime?
         var isClosed = false
         /// True if the connection was idle and must be removed from the pool.

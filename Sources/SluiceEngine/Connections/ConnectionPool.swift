@@ -360,9 +360,10 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Closes the connections of a group that have not been used since a request began that had no response.
+    /// Closes the connections of a group that have been idle since the start of a request that was never acknowledged.
     ///
-    /// If a network device has dropped the state of one connection, it has dropped that of the others. The next request would time out, too.
+    /// A network device that has dropped the state of one connection has probably dropped that of the others. The next request would time
+    /// out, too.
     func closeIdle(of group: State.GroupID, since time: MonotonicTime) {
         for connection in state.withLockUnchecked({ $0.removeIdle(of: group, since: time) }) { connection.closeIdle() }
     }

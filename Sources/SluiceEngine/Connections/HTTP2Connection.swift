@@ -513,7 +513,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 continue
             }
             if !state.isRetired, state.liveness.requestTimedOut(began: stream.submitted, at: now) {
-                // Nothing has been received since the request was sent. Do not send others until the server responds.
+                // The server has been silent since the request, or for a second. Do not send others until it responds.
                 (effects.capacity, effects.isSuspect) = (0, true)
             }
             fail(stream, stream.call.timeoutError(at: now), &state, &effects, now)

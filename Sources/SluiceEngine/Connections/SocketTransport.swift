@@ -314,7 +314,7 @@ extension SocketTransport {
         /// The time for which an idle connection is kept open. 90 seconds by default.
         ///
         /// A value below the idle time-out of servers and load balancers avoids requests on connections that are being closed. If a server
-        /// announces a shorter time in `Keep-Alive`, the connection closes a second before that.
+        /// announces a shorter time in `Keep-Alive`, the connection closes a second before that, or after half of a time below 2 seconds.
         public var idleConnectionTimeout = Duration.seconds(90)
         /// The maximum age at which a connection takes a request. Nil, the default, for no limit.
         ///

@@ -89,7 +89,8 @@ struct HTTP2Liveness {
         pingSent = max(sent, time)
     }
 
-    /// Records the time-out of a request that began at the given time. Returns true if the connection became suspect.
+    /// Records the time-out of a request that began at the given time. Returns true if the connection became suspect, because nothing was
+    /// received since then or for a second.
     mutating func requestTimedOut(began: MonotonicTime, at now: MonotonicTime) -> Bool {
         guard lastInput <= began || now.since(lastInput) >= .seconds(1), !isSuspect else { return false }
         isSuspect = true

@@ -98,10 +98,10 @@ extension EngineTests {
 
         /// A network device that has dropped the state of all connections, after each has carried one request.
         @Test func timeoutOfAReusedConnectionClosesThoseThatAreIdleSince() async throws {
-            let isOpen = Locked(false)
+            let mayAnswer = DispatchSemaphore(value: 0)
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
-                while !isOpen.withLock({ $0 }) { usleep(1_000) }
+                mayAnswer.wait()
                 TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
                 // The rest of the next request is not acknowledged once the receive buffer is full.
                 // POLLRDHUP: until the client closes.
@@ -111,7 +111,8 @@ extension EngineTests {
             let request = listener.request()
             let tasks = (0..<3).map { _ in Task { [transport] in await transport.result(of: request) } }
             try await waitUntil("all connections are open") { listener.connections == 3 }
-            isOpen.withLock { $0 = true }
+            // Also for the connection of the last request.
+            for _ in 0...tasks.count { mayAnswer.signal() }
             for task in tasks { #expect(try await task.value.get().text == "ok") }
             let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(200)))
             let large = listener.request(method: .put, body: .data(Data(count: 400_000)))

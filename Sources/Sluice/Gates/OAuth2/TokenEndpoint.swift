@@ -78,13 +78,12 @@ final class TokenEndpoint: Sendable {
     /// Only bytes that decoding would change are encoded. Some servers do not decode, and their secrets rarely contain such bytes.
     static func basic(_ id: String, _ secret: String) -> String {
         func encoded(_ text: String) -> String {
-            text.utf8.reduce(into: "") { result, byte in
-                if (0x21...0x7E).contains(byte), !"%+:".utf8.contains(byte) {
-                    result.unicodeScalars.append(Unicode.Scalar(byte))
-                } else {
-                    result += "%" + HexText.text(of: [byte][...]).uppercased()
-                }
+            var bytes: [UInt8] = []
+            for byte in text.utf8 {
+                let isKept = (0x21...0x7E).contains(byte) && !"%+:".utf8.contains(byte)
+                if isKept { bytes.append(byte) } else { PercentEncoding.append(triplet: byte, to: &bytes) }
             }
+            return String(decoding: bytes, as: UTF8.self)
         }
         return ChallengeCredentials.basic(encoded(id), encoded(secret))
     }
