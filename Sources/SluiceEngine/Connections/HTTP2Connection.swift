@@ -92,6 +92,12 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 if state.isOpen, state.session.isExhausted { retire(&state, &effects) }
                 return false
             }
+            if state.session.count > 0,
+                state.liveness.requestJoins(at: now, hasUnacknowledged: state.stream.hasUnacknowledged)
+            {
+                (effects.capacity, effects.isSuspect, effects.wantsTurn) = (0, true, true)
+                return false
+            }
             let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
             // The loop may not have seen that the server has closed an idle connection.
             let input = state.session.count > 0 || isFresh ? .none : state.stream.unreadInput()
@@ -248,9 +254,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             case .wouldBlock: continue
             case .bytes(let count):
                 input -= max(count, SocketStream.leastReadCost)
-                recordInput(&state, &effects, at: now)
-                let bytes = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])
-                state.session.receive(bytes, budget: &output, at: now)
+                // If the connection was suspect, the pool may use it again.
+                if state.liveness.recordInput(at: now) { _ = effects.report(state.session) }
+                state.session.receive(.init(rebasing: thread.scratch[..<count]), budget: &output, at: now)
                 processTouchedStreams(&state, &effects, now: now)
                 if let failure = state.session.failure {
                     return connectionLost(&state, failure, isProtocolError: true, &effects, now)
@@ -269,11 +275,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         processTouchedStreams(&state, &effects, now: now)
         let hasMore = state.stream.mayRead || state.session.undecoded.contains { !$0.isPaused }
         if hasMore { effects.wantsTurn = true }
-    }
-
-    /// Records input from the server. If the connection was suspect, the pool may use it again.
-    private func recordInput(_ state: inout State, _ effects: inout HTTP2Effects, at now: MonotonicTime) {
-        if state.liveness.recordInput(at: now) { _ = effects.report(state.session) }
     }
 
     /// Passes a GOAWAY or a changed limit on concurrent requests to the pool, with requests that were submitted but cannot be written.

@@ -25,6 +25,9 @@ struct HTTP2Liveness {
     /// The intervals before the first and later PINGs, as multiples of ``interval``.
     private static let factors = [1, 2, 4, 30]
 
+    /// The time without input and with unacknowledged bytes after which further requests use another connection.
+    private static let stall = Duration.seconds(2)
+
     /// The time for which requests may still be answered after a GOAWAY with an error.
     private static let grace = Duration.seconds(1)
 
@@ -41,7 +44,7 @@ struct HTTP2Liveness {
     private var waitStart: MonotonicTime
     /// True if a request was cancelled and nothing was received since it began.
     private var isSilent = false
-    /// True if a request has timed out and nothing was received since, so the connection may be dead.
+    /// True if the connection may be dead: a request has timed out, or bytes stay unacknowledged, and nothing was received since.
     private(set) var isSuspect = false
     /// The time at which a connection is lost that the server has ended with an error.
     private var end = MonotonicTime.distantFuture
@@ -93,6 +96,14 @@ struct HTTP2Liveness {
     /// received since then or for a second.
     mutating func requestTimedOut(began: MonotonicTime, at now: MonotonicTime) -> Bool {
         guard lastInput <= began || now.since(lastInput) >= .seconds(1), !isSuspect else { return false }
+        isSuspect = true
+        return true
+    }
+
+    /// Checks the connection before another request is sent beside active ones. Returns true if the connection became suspect, because for
+    /// two seconds nothing was received and the server has not acknowledged all bytes.
+    mutating func requestJoins(at now: MonotonicTime, hasUnacknowledged: @autoclosure () -> Bool) -> Bool {
+        guard now.since(max(lastInput, waitStart)) >= HTTP2Liveness.stall, hasUnacknowledged() else { return false }
         isSuspect = true
         return true
     }

@@ -78,7 +78,7 @@ package final class Resolver: Sendable {
     ///   - now: Returns the current time.
     ///   - startThread: Runs a closure on a new thread. Returns false if none can be started.
     package init(
-        threads: Int = 8,
+        threads: Int = 32,
         lifetime: Duration = .seconds(60),
         idleTime: Duration = .seconds(5),
         lookUp: @escaping @Sendable (String) -> Result<[ScopedAddress], Failure> = { SystemLookup.addresses(of: $0) },

@@ -48,6 +48,54 @@ extension EngineTests {
             #expect(liveness.isSuspect)
         }
 
+        @Test func requestBesideASilentOneMakesTheConnectionSuspectIfBytesAreUnacknowledged() {
+            let start = MonotonicTime.now
+            var liveness = HTTP2Liveness(interval: .seconds(10), at: start)
+            // The idle time before the first request does not count.
+            let first = start + .seconds(60)
+            liveness.begin(isFirst: true, at: first)
+            let late = first + .seconds(2)
+            var isSuspect = liveness.requestJoins(at: late + .milliseconds(-1), hasUnacknowledged: true)
+            #expect(!isSuspect)
+            isSuspect = liveness.requestJoins(at: late, hasUnacknowledged: false)
+            #expect(!isSuspect)
+            isSuspect = liveness.requestJoins(at: late, hasUnacknowledged: true)
+            #expect(isSuspect && liveness.isSuspect)
+            // A PING is due at once.
+            #expect(liveness.step(awaitsResponse: true, at: late) == .ping)
+            _ = liveness.recordInput(at: late)
+            isSuspect = liveness.requestJoins(at: late + .seconds(1), hasUnacknowledged: true)
+            #expect(!isSuspect)
+        }
+
+        /// The server's receive buffer is full, so the path looks dead. No request times out, and no PING is due for long.
+        @Test func requestsAvoidAConnectionWithUnacknowledgedBytes() async throws {
+            let end = DispatchSemaphore(value: 0)
+            defer { end.signal() }
+            let server = try ScriptedHTTP2Server(receiveBuffer: 4 << 10) { peer, frame in
+                guard frame.kind == .headers else { return }
+                if frame.endsStream { peer.answer(frame.stream, "ok") } else { end.wait() }
+            }
+            let transport = SocketTransport { $0.pingInterval = .seconds(600) }
+            let upload = Task { [request = server.request(method: .post, body: .data(Data(count: 60_000)))] in
+                await transport.result(of: request, .http2())
+            }
+            defer { upload.cancel() }
+            _ = try await server.seen()
+            var requests: [Task<Result<ReadResponse, SluiceError>, Never>] = []
+            defer { for request in requests { request.cancel() } }
+            var last = ContinuousClock.now
+            try await waitUntil("a request is sent on another connection") {
+                // Fewer than the streams of a connection.
+                if requests.count < 60, ContinuousClock.now - last > .milliseconds(100) {
+                    last = .now
+                    requests.append(Task { await transport.result(of: server.request(), .http2()) })
+                }
+                return server.connections == 2
+            }
+            #expect(try await requests.last?.value.get().text == "ok")
+        }
+
         private func send(_ request: HTTPRequest) -> Task<Result<ReadResponse, SluiceError>, Never> {
             Task { [transport] in await transport.result(of: request, .http2()) }
         }
