@@ -4,18 +4,6 @@ import Dispatch
 import SluiceHTTP
 import SluiceLibc
 
-/// A connected socket, its TLS stream, and the timings of the connection setup.
-package struct DialedSocket {
-    package let descriptor: Int32
-    /// The registration whose handler the receiver replaces.
-    package let registration: LoopThread.Registration
-    let remoteAddress: String
-    package let tls: TLSStream?
-    let timings: ConnectionTimings
-    /// True if the server has closed its side.
-    package let hasHungUp: Bool
-}
-
 /// The setup of one connection: name resolution, address race, proxy handshake and TLS.
 ///
 /// ```
@@ -41,6 +29,8 @@ package final class Dial: LoopHandler {
         var race: AddressRace?
         var attempts: [Int: Attempt] = [:]
         var ticket: Resolver.Ticket?
+        /// True if the addresses were known without a look-up, and may be outdated.
+        var hasCachedAddresses = false
         /// The registration of the dial on the loop, for the timer of the race.
         var registration: LoopThread.Registration?
         /// The attempts to repeat after a short time, because there was no descriptor or the backlog was full.
@@ -54,26 +44,6 @@ package final class Dial: LoopHandler {
         /// The failures of the handshakes that the server has ended by closing its connection.
         var lostHandshakes: [SluiceError] = []
         var timings = ConnectionTimings()
-    }
-
-    /// The current stage of the connected socket.
-    enum Stage {
-        case connecting
-        case proxyTLS(TLSStream)
-        /// The proxy's handshake.
-        case tunnel
-        case tls(TLSStream)
-    }
-
-    struct Attempt {
-        let index: Int
-        let descriptor: Int32
-        let registration: LoopThread.Registration
-        let target: Target
-        /// True once the socket is readable or closed. The loop reports this only once.
-        var hasInput = false
-        /// True once the server has closed its side.
-        var hasHungUp = false
     }
 
     /// The delay before an attempt that failed for lack of a resource is repeated.
@@ -247,7 +217,9 @@ package final class Dial: LoopHandler {
             }
         }
         switch resolution {
-        case .answer(let answer): completion(answer, thread)
+        case .answer(let answer):
+            withState { $0.hasCachedAddresses = true }
+            completion(answer, thread)
         case .pending(let ticket): withState { $0.ticket = ticket }
         }
     }
@@ -268,9 +240,20 @@ package final class Dial: LoopHandler {
         let registration = thread.register(self)
         withState { state in
             state.registration = registration
-            state.race = AddressRace(allowed)
+            state.race = AddressRace(allowed, areCached: state.hasCachedAddresses)
         }
         advance(on: thread)
+    }
+
+    /// Looks the name up again, and adds the new addresses to the race.
+    private func lookUpAgain(on thread: LoopThread) {
+        let (host, port) = route.map { ($0.host, $0.port) } ?? (origin.host, UInt16(clamping: origin.port))
+        resolver.forget(host)
+        lookUp(host, port: port, on: thread) { [self] answer, thread in
+            let allowed = ((try? answer.get()) ?? []).filter { plan.addresses.allows($0.address) }
+            withState { $0.race?.add(allowed, at: .now) }
+            if !withState({ $0.isConnected }) { advance(on: thread) }
+        }
     }
 
     // MARK: Sockets
@@ -293,6 +276,7 @@ package final class Dial: LoopHandler {
             case .won(let index, let losers):
                 for loser in losers { close(loser, on: thread) }
                 return connected(index, on: thread)
+            case .lookUpAgain: lookUpAgain(on: thread)
             case .failed:
                 resolver.forget(route?.host ?? origin.host)
                 let loss = withState { $0.lostHandshakes.last }
@@ -554,6 +538,7 @@ package final class Dial: LoopHandler {
     // MARK: Ends
 
     private func succeed(_ attempt: Attempt, on thread: LoopThread) {
+        if let ticket = withState({ $0.ticket.take() }) { resolver.cancel(ticket) }
         let (dialed, hasInput) = withState { state in
             state.isOver = true
             let current = state.attempts.removeValue(forKey: attempt.index)

@@ -2,6 +2,18 @@
 import SluiceHTTP
 import SluiceLibc
 
+/// A connected socket, its TLS stream, and the timings of the connection setup.
+package struct DialedSocket {
+    package let descriptor: Int32
+    /// The registration whose handler the receiver replaces.
+    package let registration: LoopThread.Registration
+    let remoteAddress: String
+    package let tls: TLSStream?
+    let timings: ConnectionTimings
+    /// True if the server has closed its side.
+    package let hasHungUp: Bool
+}
+
 extension Dial {
     /// The server to connect to, and the way to it.
     package struct Destination: Sendable {
@@ -39,6 +51,26 @@ extension Dial {
         case address(SocketAddress)
         /// The path of a unix-domain socket.
         case unix(String)
+    }
+
+    /// The current stage of the connected socket.
+    enum Stage {
+        case connecting
+        case proxyTLS(TLSStream)
+        /// The proxy's handshake.
+        case tunnel
+        case tls(TLSStream)
+    }
+
+    struct Attempt {
+        let index: Int
+        let descriptor: Int32
+        let registration: LoopThread.Registration
+        let target: Target
+        /// True once the socket is readable or closed. The loop reports this only once.
+        var hasInput = false
+        /// True once the server has closed its side.
+        var hasHungUp = false
     }
 }
 

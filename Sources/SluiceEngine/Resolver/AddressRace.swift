@@ -10,6 +10,9 @@ import SluiceHTTP
 /// The IP versions alternate, starting with the version of the first address (§4). Each attempt has a head start of `delay` (§5). The
 /// delay never ends an attempt, so all attempts may run at the same time, unless the caller abandons the oldest. The caller repeats
 /// ``next(at:)`` until the action is to wait or the race is over, and calls it again after each event and at the returned time.
+///
+/// Cached addresses may no longer be those of the host. If all attempts have failed, or a second after the last has started, the caller
+/// looks the name up once more. Its new addresses join the race.
 package struct AddressRace: Sendable {
     /// The next action of the caller.
     package enum Action: Equatable, Sendable {
@@ -19,16 +22,28 @@ package struct AddressRace: Sendable {
         case wait(until: MonotonicTime)
         /// Use the connection of the attempt, and close those of the others.
         case won(Int, abandon: [Int])
+        /// Look the name up without the cache, and call ``add(_:at:)``, also if the look-up fails.
+        case lookUpAgain
         case failed
     }
 
     /// The minimum delay (RFC 8305 §5).
     private static var minimumDelay: Duration { .milliseconds(10) }
-    /// The age from which an attempt may be abandoned. A server that is far away may take nearly as long to answer.
-    private static var abandonedAge: Duration { .seconds(1) }
+    /// The age from which an attempt may be abandoned, or cached addresses may be outdated. A server that is far away may take nearly as
+    /// long to answer.
+    private static var maximumAge: Duration { .seconds(1) }
+
+    /// The state of the second look-up of cached addresses.
+    private enum Refresh {
+        case possible
+        case running
+        case none
+    }
 
     private var addresses: [SocketAddress]
     private let delay: Duration
+    private let limit: Int
+    private var refresh: Refresh
     private var starts: [MonotonicTime] = []
     /// The time of the next attempt, if no failure moves it forward.
     private var nextAttempt: MonotonicTime?
@@ -45,15 +60,23 @@ package struct AddressRace: Sendable {
     /// - Parameters:
     ///   - addresses: The addresses in the resolver's order. Duplicates are removed, and the versions alternate.
     ///   - delay: The time between the starts of two attempts.
-    ///   - limit: The maximum number of addresses that are tried.
-    package init(_ addresses: [SocketAddress], delay: Duration = .milliseconds(200), limit: Int = 32) {
-        self.addresses = AddressRace.interleaved(addresses, limit: max(1, limit))
+    ///   - limit: The maximum number of addresses of a look-up that are tried.
+    ///   - areCached: True if the addresses are from a cache.
+    package init(
+        _ addresses: [SocketAddress],
+        delay: Duration = .milliseconds(200),
+        limit: Int = 32,
+        areCached: Bool = false
+    ) {
+        self.limit = max(1, limit)
+        self.addresses = AddressRace.interleaved(addresses, limit: self.limit)
         self.delay = max(delay, AddressRace.minimumDelay)
+        refresh = areCached ? .possible : .none
     }
 
     /// True once an attempt has connected or all attempts have failed.
     package var isOver: Bool {
-        winner != nil || !connected.isEmpty || (starts.count == addresses.count && open.isEmpty)
+        winner != nil || !connected.isEmpty || (refresh == .none && starts.count == addresses.count && open.isEmpty)
     }
 
     /// The attempts that have been started and have neither failed nor been abandoned.
@@ -69,12 +92,32 @@ package struct AddressRace: Sendable {
             return .won(first, abandon: abandoned)
         }
         let index = starts.count
-        if index == addresses.count { return open.isEmpty ? .failed : .wait(until: .distantFuture) }
+        if index == addresses.count { return nextWithoutAddress(at: now) }
         if let nextAttempt, nextAttempt > now { return .wait(until: nextAttempt) }
         starts.append(now)
         open.append(index)
         nextAttempt = now + delay
         return .attempt(index, addresses[index])
+    }
+
+    /// Returns the next action once all attempts have been started.
+    private mutating func nextWithoutAddress(at now: MonotonicTime) -> Action {
+        switch refresh {
+        case .none: return open.isEmpty ? .failed : .wait(until: .distantFuture)
+        case .running: return .wait(until: .distantFuture)
+        case .possible:
+            let due = open.isEmpty ? now : (starts.last ?? now) + AddressRace.maximumAge
+            if due > now { return .wait(until: due) }
+            refresh = .running
+            return .lookUpAgain
+        }
+    }
+
+    /// Adds the addresses of a second look-up. Those that are new are tried at once.
+    package mutating func add(_ found: [SocketAddress], at now: MonotonicTime) {
+        refresh = .none
+        addresses += AddressRace.interleaved(found.filter { !addresses.contains($0) }, limit: limit)
+        nextAttempt = now
     }
 
     /// Records a failed attempt, whose connection the caller closes. The next attempt starts at once.
@@ -88,7 +131,7 @@ package struct AddressRace: Sendable {
     /// Abandons the oldest of the attempts before the last, and returns it; nil if there is none that has run for a second.
     package mutating func abandonOldest(at now: MonotonicTime) -> Int? {
         guard winner == nil, connected.isEmpty, open.count > 1, let oldest = open.first,
-            now.since(starts[oldest]) >= AddressRace.abandonedAge
+            now.since(starts[oldest]) >= AddressRace.maximumAge
         else { return nil }
         return open.removeFirst()
     }

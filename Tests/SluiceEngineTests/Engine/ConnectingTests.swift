@@ -158,6 +158,38 @@ extension EngineTests {
             #expect(dying.connections <= before + 1)
         }
 
+        /// The server has moved. Its former address refuses connections, or no longer answers.
+        @Test(arguments: [false, true])
+        func outdatedAddressesAreLookedUpAgain(isSilent: Bool) async throws {
+            let server = try TestListener { descriptor in
+                while TestListener.readHead(descriptor) != nil {
+                    TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                }
+            }
+            let former = isSilent ? try SilentPort(2, port: server.port) : nil
+            let lookUps = Locked(0)
+            let resolver = Resolver(lookUp: { _ in
+                let count = lookUps.withLock { count in
+                    count += 1
+                    return count
+                }
+                return .success([ScopedAddress(IPAddress(127, 0, 0, count == 1 ? 2 : 1))])
+            })
+            await withCheckedContinuation { continuation in
+                let resolution = resolver.resolve("moved.test", port: 80) { _ in continuation.resume() }
+                if case .answer = resolution { continuation.resume() }
+            }
+            var connection = ConnectionOptions()
+            connection.proxy = .none
+            let request = HTTPRequest(scheme: "http", authority: "moved.test:\(server.port)", path: "/")
+            for _ in 0..<2 {
+                let transport = SocketTransport(resolver: resolver)
+                #expect(try await transport.exchange(request, TransferContext(connection: connection)).text == "ok")
+            }
+            #expect(lookUps.withLock { $0 } == 2)
+            withExtendedLifetime(former) {}
+        }
+
         /// The refused attempt reports an end, which is not that of the connection to the other address.
         @Test func connectionIsKeptAfterAnotherAddressWasRefused() async throws {
             let server = try TestListener { descriptor in

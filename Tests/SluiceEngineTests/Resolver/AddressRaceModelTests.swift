@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Simulates a race against addresses that connect or fail after random times, or never answer.
+/// Simulates a race against addresses that connect or fail after random times, or never answer. Some are only found by a second look-up.
 private struct RaceSimulation {
     enum Fate {
         case connects(after: Int64)
@@ -15,11 +15,13 @@ private struct RaceSimulation {
 
     let fates: [Fate]
     var race: AddressRace
+    /// The addresses that a second look-up finds.
+    private let later: [SocketAddress]
     var now: Int64 = 0
     /// The times of the pending events, by attempt.
     var events: [Int: (time: Int64, connects: Bool)] = [:]
     var starts: [Int64] = []
-    /// The time of the last failure since the last start.
+    /// The time of the last failure, or of the second look-up, since the last start.
     var lastFailure: Int64?
     /// The attempts whose connections the caller holds.
     var held: Set<Int> = []
@@ -41,7 +43,14 @@ private struct RaceSimulation {
                 port: 443
             )
         }
-        race = AddressRace(addresses, delay: .milliseconds(200), limit: 64)
+        let areCached = Bool.random(using: &random)
+        later = areCached ? addresses.suffix(Int.random(in: 0...5, using: &random)) : []
+        race = AddressRace(
+            addresses.dropLast(later.count),
+            delay: .milliseconds(200),
+            limit: 64,
+            areCached: areCached
+        )
     }
 
     var clock: MonotonicTime { MonotonicTime(nanoseconds: now) }
@@ -71,6 +80,11 @@ private struct RaceSimulation {
                     return
                 }
                 deliver()
+            case .lookUpAgain:
+                #expect(starts.count == fates.count - later.count)
+                #expect(held.isEmpty || now == (starts.last ?? 0) + 1_000_000_000)
+                race.add(later, at: clock)
+                lastFailure = now
             case .won(let winner, let abandon):
                 #expect(Set(abandon) == held.subtracting([winner]) && held.contains(winner))
                 #expect(abandon.count == held.count - 1)

@@ -15,16 +15,20 @@ private enum Step: Sendable {
     case fails(Int)
     case connects(Int)
     case winnerFails
+    case looksUpAgain
+    case finds([String])
 }
 
 private struct RaceCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let addresses: [String]
+    let areCached: Bool
     let steps: [Step]
 
-    init(_ description: String, _ addresses: [String], _ steps: [Step]) {
+    init(_ description: String, _ addresses: [String], areCached: Bool = false, _ steps: [Step]) {
         testDescription = description
         self.addresses = addresses
+        self.areCached = areCached
         self.steps = steps
     }
 }
@@ -134,6 +138,40 @@ private let cases = [
         ["::1", "::2", "::3"],
         [.attempt(0, "::1"), .time(100_000), .attempt(1, "::2"), .wait(100_200)]
     ),
+    RaceCase(
+        "cached addresses fail, and a second look-up finds another one",
+        ["::1", "::2"],
+        areCached: true,
+        [
+            .attempt(0, "::1"), .fails(0), .attempt(1, "::2"), .fails(1), .looksUpAgain, .waitForEvents,
+            .finds(["::2", "::3", "::4"]), .attempt(2, "::3"), .wait(200), .fails(2), .attempt(3, "::4"), .fails(3),
+            .allFailed,
+        ]
+    ),
+    RaceCase(
+        "cached addresses are silent for a second",
+        ["::1", "::2"],
+        areCached: true,
+        [
+            .attempt(0, "::1"), .time(200), .attempt(1, "::2"), .wait(1200), .time(1200), .looksUpAgain, .waitForEvents,
+            .time(1500), .finds(["::3"]), .attempt(2, "::3"), .waitForEvents, .connects(2), .won(2, abandon: [0, 1]),
+        ]
+    ),
+    RaceCase(
+        "a second look-up finds nothing new",
+        ["::1"],
+        areCached: true,
+        [.attempt(0, "::1"), .fails(0), .looksUpAgain, .finds(["::1"]), .allFailed]
+    ),
+    RaceCase(
+        "a silent address connects during the second look-up",
+        ["::1"],
+        areCached: true,
+        [
+            .attempt(0, "::1"), .time(1000), .looksUpAgain, .connects(0), .won(0, abandon: []), .finds(["::2"]),
+            .won(0, abandon: []), .winnerFails, .attempt(1, "::2"), .fails(1), .allFailed,
+        ]
+    ),
 ]
 
 @Suite struct AddressRaceTests {
@@ -163,7 +201,7 @@ private let cases = [
 
     @Test(arguments: cases)
     private func takesTheExpectedActions(_ script: RaceCase) throws {
-        var race = AddressRace(try script.addresses.map(address))
+        var race = AddressRace(try script.addresses.map(address), areCached: script.areCached)
         var now: Int64 = 0
         for (place, step) in script.steps.enumerated() {
             switch step {
@@ -171,6 +209,8 @@ private let cases = [
             case .fails(let index): race.attemptFailed(index, at: time(now))
             case .connects(let index): race.attemptConnected(index)
             case .winnerFails: race.winnerFailed(at: time(now))
+            case .finds(let found): race.add(try found.map(address), at: time(now))
+            case .looksUpAgain: #expect(race.next(at: time(now)) == .lookUpAgain, "Step \(place)")
             case .attempt(let index, let text):
                 #expect(race.next(at: time(now)) == .attempt(index, try address(text)), "Step \(place)")
             case .wait(let until):
