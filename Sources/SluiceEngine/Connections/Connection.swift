@@ -147,7 +147,8 @@ package final class Connection: LoopHandler, RequestCarrier {
     private func turn(_ events: UInt32, _ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
         if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
         state.stream.recordEvents(events)
-        for call in self.state.takeAbandoned() {
+        effects.abandoned = self.state.takeAbandoned()
+        for call in effects.abandoned {
             guard let transaction = state.transaction, transaction.call === call else { continue }
             fail(&state, transaction, .cancelled, &effects)
         }
@@ -209,7 +210,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     /// Returns the time at which an idle connection closes. With `isLenient`, a timer that is late by a second is allowed for, but not beyond
     /// the time after which the server closes the connection.
     private func idleDeadline(_ state: State, isLenient: Bool = false) -> MonotonicTime {
-        let usual = pool.idleTimeout + (isLenient ? .seconds(1) : .zero)
+        let usual = pool.idleTimeout.bounded + (isLenient ? .seconds(1) : .zero)
         return min(life.end, state.idleSince + min(usual, state.idleTime ?? usual))
     }
 
@@ -495,9 +496,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         close(&state, &effects)
     }
 
-    /// Takes the answer for the caller, if there is one.
-    ///
-    /// A turn may deliver the head and then fail, for example because the request body cannot be read. The answer with the head remains.
+    /// Takes the answer for the caller, if there is one. A turn may deliver the head and then fail, for example because the request body
+    /// cannot be read. The answer with the head remains.
     private func takeAnswer(of transaction: HTTP1Transaction, _ effects: inout Effects) {
         if let answer = transaction.takeAnswer() { effects.answer = (transaction.call, answer) }
     }
@@ -508,9 +508,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         // Another thread may be about to return the connection to the pool, which then removes it.
         life.retire()
         state.stream.tls?.close()
-        state.stream.tls = nil
         state.output.removeAll()
-        state.rest = []
+        (state.stream.tls, state.rest) = (nil, [])
         pool.engine.descriptors.close(descriptor)
         effects.isClosed = true
     }
@@ -547,6 +546,8 @@ package final class Connection: LoopHandler, RequestCarrier {
     /// The effects of a turn, which are performed after the lock is released.
     private struct Effects {
         var answer: (call: Call, result: Result<TransportResponse, SluiceError>)?
+        /// The requests whose callers have left. They are kept until the lock is released, because their end may release objects of the user.
+        var abandoned: [Call] = []
         var bodyEnd: Transaction.BodyEnd?
         /// Set if the request's slot is released. True if the connection can be reused.
         var release: Bool?

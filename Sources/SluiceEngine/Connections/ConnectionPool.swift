@@ -344,7 +344,13 @@ package final class ConnectionPool: LoopHandler {
         return true
     }
 
-    /// Closes all idle connections, and keeps none from now on. Called when the client is released.
+    /// Closes the pool on its loop. The last reference to the client may be released anywhere, also under the lock of a connection.
+    func closeLater() {
+        if Engine.isForked { return }
+        loop.post { [self] _ in close() }
+    }
+
+    /// Closes all idle connections, and keeps none from now on.
     func close() {
         // The connections belong to the parent process. Ending them would write to its sockets.
         if Engine.isForked { return }

@@ -188,7 +188,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         // The descriptor of a closed connection may belong to another one.
         if state.isOpen { state.stream.recordEvents(events) }
         state.awaitsTurn = false
-        for call in self.state.takeAbandoned() {
+        effects.abandoned = self.state.takeAbandoned()
+        for call in effects.abandoned {
             guard let stream = state.session.stream(of: call) else { continue }
             state.liveness.requestCancelled(began: stream.submitted)
             fail(stream, .cancelled, &state, &effects, thread.now)
@@ -468,8 +469,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             if !state.output.isEmpty { _ = state.stream.write(state.output) }
         }
         state.stream.tls?.close()
-        state.stream.tls = nil
-        state.stream.mayRead = false
+        (state.stream.tls, state.stream.mayRead) = (nil, false)
         state.output.removeAll()
         pool.engine.descriptors.close(descriptor)
         effects.isClosed = true

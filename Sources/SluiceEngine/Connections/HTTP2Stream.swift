@@ -293,6 +293,8 @@ struct AcceptedStreams: Equatable {
 struct HTTP2Effects {
     var answers: [(call: Call, result: Result<TransportResponse, SluiceError>)] = []
     var bodyEnds: [Transaction.BodyEnd] = []
+    /// The requests whose callers have left. They are kept until the lock is released, because their end may release objects of the user.
+    var abandoned: [Call] = []
     /// The number of released request slots.
     var released = 0
     var resends: [Call] = []

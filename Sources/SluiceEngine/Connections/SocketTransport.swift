@@ -35,7 +35,7 @@ public struct SocketTransport: Transport {
         }
 
         deinit {
-            created.load()?.close()
+            created.load()?.closeLater()
         }
     }
 
