@@ -1,10 +1,12 @@
+import Dispatch
 import SluiceFoundation
 import SluiceLibc
 
 /// A source of the current time and of delays: the system's clocks, or a test's own.
 ///
 /// All waits and time measurements of a client use its clock, ``SystemClock`` by default. A test can replace it to let
-/// an hour pass without waiting. The time-outs of a single transfer belong to the engine and always use real time.
+/// an hour pass without waiting. The time-outs of a single transfer belong to the engine and always use real time, and cookies expire by the
+/// system's date. A cache store has a clock of its own, by which it judges its entries.
 public protocol SluiceClock: Sendable {
     /// The current instant of a clock that never goes backwards, for durations.
     var now: ContinuousClock.Instant { get }
@@ -30,16 +32,22 @@ public struct SystemClock: SluiceClock {
 
     /// Waits in real time.
     public func sleep(for duration: Duration) async throws {
+        #if os(Linux)
+        try Task.checkCancellation()
+        guard duration > .zero else { return }
+        guard await SleepTimer.shared.sleep(until: .now + duration) else { throw CancellationError() }
+        #else
         // The system's clock overflows for very long durations, so they are limited to 68 years. It would wait for
         // ever if the time before now were before the start of the system.
         try await Task.sleep(for: max(.zero, min(duration, .seconds(Int64(1) << 31))))
+        #endif
     }
 }
 
 // MARK: - The monotonic clock of the engine
 
 #if os(Linux)
-/// A time of the system's monotonic clock, in nanoseconds.
+/// A time of the system's continuous clock, in nanoseconds. It never goes back, and counts the time in which the system was suspended.
 package struct MonotonicTime: Sendable, Comparable {
     package let nanoseconds: Int64
 
@@ -49,7 +57,7 @@ package struct MonotonicTime: Sendable, Comparable {
 
     package static var now: MonotonicTime {
         var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        clock_gettime(CLOCK_BOOTTIME, &time)
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
@@ -94,6 +102,129 @@ extension Duration {
     /// another limited duration does not overflow.
     package var bounded: Duration { max(.nanoseconds(Int64.min), min(self, .nanoseconds(Int64.max))) }
 }
+
+#if os(Linux)
+/// The waits of the process, which share one timer of the system.
+///
+/// On Linux, a cancelled `Task.sleep` leaves about 750 bytes behind until the time at which it would have ended. A time-out for each request
+/// would so hold the memory of all requests of that time.
+final class SleepTimer: Sendable {
+    static let shared = SleepTimer()
+
+    private struct State {
+        var sleeps = SleepQueue<Waiter<Bool>>()
+        /// The time for which the timer is set.
+        var alarm = MonotonicTime.distantFuture
+    }
+
+    private let state = Locked(State())
+    /// Set under the lock only.
+    private nonisolated(unsafe) let timer: any DispatchSourceTimer
+
+    private init() {
+        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "sluice.sleep"))
+        timer.setEventHandler { [weak self] in self?.alarmRings() }
+        timer.activate()
+    }
+
+    /// Waits until a time. Returns false if the task is cancelled first.
+    func sleep(until end: MonotonicTime) async -> Bool {
+        await state.wait(cancelled: false) { waiter in
+            let isCancelled = state.withLock { state in
+                // Checked under the lock: a later cancellation finds the waiter.
+                if Task.isCancelled { return true }
+                state.sleeps.insert(waiter, number: waiter.id, until: end)
+                setTimer(&state)
+                return false
+            }
+            if isCancelled { waiter.resume(returning: false) }
+        } leave: { id in
+            state.withLock { $0.sleeps.remove(id) }
+        }
+    }
+
+    /// Moves the timer forward if a sleep ends before it. A timer that is too early does no harm.
+    private func setTimer(_ state: inout State) {
+        guard state.sleeps.earliest < state.alarm else { return }
+        state.alarm = state.sleeps.earliest
+        timer.schedule(deadline: .now() + .nanoseconds(Int(max(.zero, state.alarm.since(.now)).nanoseconds)))
+    }
+
+    private func alarmRings() {
+        let ended = state.withLock { state in
+            state.alarm = .distantFuture
+            let ended = state.sleeps.removeEnded(at: .now)
+            setTimer(&state)
+            return ended
+        }
+        for waiter in ended { waiter.resume(returning: true) }
+    }
+}
+
+/// Elements by the times at which they end. Removing one takes constant time on average, because it only leaves its time behind.
+struct SleepQueue<Element> {
+    private struct Entry {
+        let end: MonotonicTime
+        let number: Int
+    }
+
+    private var elements: [Int: Element] = [:]
+    /// A binary heap with the earliest end first, also of removed elements until they outnumber the others.
+    private var heap: [Entry] = []
+
+    var count: Int { elements.count }
+    /// The number of times that are stored, with those of removed elements.
+    var storedTimes: Int { heap.count }
+    /// A time not after the earliest end; the distant future if there are no elements.
+    var earliest: MonotonicTime { heap.first?.end ?? .distantFuture }
+
+    mutating func insert(_ element: Element, number: Int, until end: MonotonicTime) {
+        elements[number] = element
+        heap.append(Entry(end: end, number: number))
+        var position = heap.count - 1
+        while position > 0, heap[position].end < heap[(position - 1) / 2].end {
+            heap.swapAt(position, (position - 1) / 2)
+            position = (position - 1) / 2
+        }
+    }
+
+    mutating func remove(_ number: Int) -> Element? {
+        guard let element = elements.removeValue(forKey: number) else { return nil }
+        if heap.count > 2 * elements.count + 64 {
+            // A sorted array is a heap.
+            heap = heap.filter { elements[$0.number] != nil }.sorted { $0.end < $1.end }
+        }
+        return element
+    }
+
+    /// Removes and returns the elements that have ended, in the order of their ends.
+    mutating func removeEnded(at now: MonotonicTime) -> [Element] {
+        var ended: [Element] = []
+        while let first = heap.first, first.end <= now {
+            if let element = elements.removeValue(forKey: first.number) { ended.append(element) }
+            removeFirst()
+        }
+        return ended
+    }
+
+    private mutating func removeFirst() {
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return }
+        heap[0] = last
+        var position = 0
+        while true {
+            var least = position
+            for child in 2 * position + 1...2 * position + 2
+            where child < heap.count && heap[child].end < heap[least].end {
+                least = child
+            }
+            if least == position { return }
+            heap.swapAt(position, least)
+            position = least
+        }
+    }
+}
+#endif
 
 // MARK: - Civil time
 
