@@ -10,19 +10,26 @@ import SluiceHTTP
 final class ConstraintGate: Gate, ConstrainingGate {
     typealias Continuation = UnsafeContinuation<Resumption, Never>
 
+    /// The next step of a request. The task of the request starts calls of user code, so that they have its task-local values and priority.
     enum Resumption: Sendable {
         case finished(SluiceError?)
-        /// Call `isSatisfied` within the task of the request, and wait again.
+        /// Start to call `isSatisfied`, and wait again.
         case check
+        /// Start to call `satisfy`, and wait again.
+        case satisfy
+
+        var isLast: Bool {
+            if case .finished = self { true } else { false }
+        }
     }
 
     /// A request that waits.
     struct PendingRequest {
         let request: RequestContext
-        /// Nil while the request's task starts a check.
+        /// Nil while the request's task starts a call.
         var waiter: Continuation?
-        /// The outcome that arrived while there was no waiter.
-        var outcome: Resumption?
+        /// The step that arrived while there was no waiter.
+        var step: Resumption?
     }
 
     /// The timer still runs after the work is cancelled, because the work may ignore cancellation.
@@ -33,9 +40,20 @@ final class ConstraintGate: Gate, ConstrainingGate {
         var pending: [Int: PendingRequest] = [:]
         var check: (id: Int, number: Int, task: Task<Void, Never>?, since: ContinuousClock.Instant)?
         var lastCheck = 0
-        var hasWatchdog = false
+        /// The task that fails overdue checks; nil if none runs.
+        var watchdog: Task<Void, Never>?
         var satisfactionNumber = 0
         var runningSatisfaction: RunningSatisfaction?
+
+        /// Returns the waiter to resume with a step, or keeps the step until the request's task waits again.
+        mutating func waiter(of id: Int, for step: Resumption) -> Continuation? {
+            guard let waiter = pending[id]?.waiter.take() else {
+                pending[id]?.step = step
+                return nil
+            }
+            if step.isLast { pending[id] = nil }
+            return waiter
+        }
     }
 
     let constraint: any Constraint
@@ -43,6 +61,10 @@ final class ConstraintGate: Gate, ConstrainingGate {
 
     init(_ constraint: any Constraint) {
         self.constraint = constraint
+    }
+
+    deinit {
+        state.withLock { $0.watchdog }?.cancel()
     }
 
     var name: String { constraint.name }
@@ -59,6 +81,9 @@ final class ConstraintGate: Gate, ConstrainingGate {
                 case .finished(let failure): return failure
                 case .check:
                     startCheck(id, request)
+                    resumption = await withUnsafeContinuation { waitAgain(id, $0) }
+                case .satisfy:
+                    startSatisfaction(id, request)
                     resumption = await withUnsafeContinuation { waitAgain(id, $0) }
                 }
             }
@@ -81,25 +106,36 @@ final class ConstraintGate: Gate, ConstrainingGate {
     }
 
     private func waitAgain(_ id: Int, _ waiter: Continuation) {
-        let outcome = state.withLock { state -> Resumption? in
-            guard let pendingRequest = state.pending[id] else { return .finished(.cancelled) }
-            if let outcome = pendingRequest.outcome {
-                state.pending[id] = nil
-                return outcome
+        let step = state.withLock { state -> Resumption? in
+            if state.pending[id] == nil { return .finished(.cancelled) }
+            guard let step = state.pending[id]?.step.take() else {
+                state.pending[id]?.waiter = waiter
+                return nil
             }
-            state.pending[id]?.waiter = waiter
-            return nil
+            if step.isLast { state.pending[id] = nil }
+            return step
         }
-        if let outcome { waiter.resume(returning: outcome) }
+        if let step { waiter.resume(returning: step) }
     }
 
     private func leave(_ id: Int) {
         let (waiter, actions, satisfaction) = state.withLock {
             state -> (Continuation?, [ConstraintState.Action], Task<Void, Never>?) in
-            guard let pendingRequest = state.pending[id], pendingRequest.outcome == nil else { return (nil, [], nil) }
+            guard let pendingRequest = state.pending[id], pendingRequest.step?.isLast != true else {
+                return (nil, [], nil)
+            }
             state.pending[id] = nil
+            var actions = state.constraint.cancelled(id)
+            switch pendingRequest.step {
+            // The request no longer starts these calls.
+            case .check:
+                state.check = nil
+                actions += state.constraint.checked(id, false)
+            case .satisfy: actions.append(.satisfy)
+            case .finished, nil: break
+            }
             // Read under the lock. Once it is released, another satisfaction may run.
-            return (pendingRequest.waiter, state.constraint.cancelled(id), state.runningSatisfaction?.work)
+            return (pendingRequest.waiter, actions, state.runningSatisfaction?.work)
         }
         perform(actions, cancelling: satisfaction)
         waiter?.resume(returning: .finished(.cancelled))
@@ -116,7 +152,7 @@ final class ConstraintGate: Gate, ConstrainingGate {
             case .cancelCheck(let id):
                 state.withLock { $0.check?.id == id ? $0.check?.task : nil }?.cancel()
             case .satisfy: satisfy()
-            // One that has not been stored yet is cancelled by `satisfy`.
+            // One that has not been stored yet is cancelled by `startSatisfaction`.
             case .cancelSatisfaction: satisfaction?.cancel()
             case .admit(let ids): resume(ids, nil)
             case .fail(let ids): resume(ids, failure ?? .gateTimedOut(name))
@@ -125,16 +161,7 @@ final class ConstraintGate: Gate, ConstrainingGate {
     }
 
     private func resume(_ ids: [Int], _ failure: SluiceError?) {
-        let waiters = state.withLock { state in
-            ids.compactMap { id -> Continuation? in
-                guard let waiter = state.pending[id]?.waiter else {
-                    state.pending[id]?.outcome = .finished(failure)
-                    return nil
-                }
-                state.pending[id] = nil
-                return waiter
-            }
-        }
+        let waiters = state.withLock { state in ids.compactMap { state.waiter(of: $0, for: .finished(failure)) } }
         for waiter in waiters { waiter.resume(returning: .finished(failure)) }
     }
 }
@@ -147,22 +174,16 @@ extension ConstraintGate {
             guard let request = state.pending[id]?.request else { return (nil, nil) }
             state.lastCheck += 1
             state.check = (id, state.lastCheck, nil, request.client.pipeline.clock.now)
-            return (state.pending[id]?.waiter.take(), request)
+            return (state.waiter(of: id, for: .check), request)
         }
         // The request was cancelled before its check. The next check follows.
         guard let request else { return perform(state.withLock { $0.constraint.checked(id, false) }) }
-        if let waiter {
-            waiter.resume(returning: .check)
-        } else {
-            // The request's task does not wait again yet, so that it cannot start the check.
-            startCheck(id, request)
-        }
+        waiter?.resume(returning: .check)
         startWatchdog(request.client.pipeline.clock)
     }
 
-    /// Calls `isSatisfied` in a separate task, so that the request can be cancelled while user code runs. Called from
-    /// the request's task, whose task-local values and priority the new task inherits.
-    func startCheck(_ id: Int, _ request: RequestContext) {
+    /// Calls `isSatisfied` in a separate task, so that the request can be cancelled while user code runs.
+    private func startCheck(_ id: Int, _ request: RequestContext) {
         // The check may have timed out already.
         guard let number = state.withLock({ $0.check?.id == id ? $0.check?.number : nil }) else { return }
         let bypass = GateBypass(from: self, for: request)
@@ -186,16 +207,14 @@ extension ConstraintGate {
     /// Starts a task that fails overdue checks, so that they do not block the others. One task serves all checks.
     private func startWatchdog(_ clock: any SluiceClock) {
         guard let timeout = constraint.timeout else { return }
-        let begins = state.withLock { state in
-            defer { state.hasWatchdog = true }
-            return !state.hasWatchdog
-        }
-        guard begins else { return }
-        Task.detached { [weak self] in
-            var wait: Duration? = timeout
-            while let next = wait {
-                try? await clock.sleep(for: next)
-                wait = self?.failOverdueCheck(clock.now, timeout)
+        state.withLock { state in
+            if state.watchdog != nil { return }
+            state.watchdog = Task.detached { [weak self] in
+                var wait: Duration? = timeout
+                while let next = wait {
+                    do { try await clock.sleep(for: next) } catch { return }
+                    wait = self?.failOverdueCheck(clock.now, timeout)
+                }
             }
         }
     }
@@ -206,7 +225,7 @@ extension ConstraintGate {
         let (actions, task, wait) = state.withLock {
             state -> ([ConstraintState.Action], Task<Void, Never>?, Duration?) in
             guard let check = state.check else {
-                state.hasWatchdog = false
+                state.watchdog = nil
                 return ([], nil, nil)
             }
             let age = check.since.duration(to: now)
@@ -222,17 +241,29 @@ extension ConstraintGate {
 
 // Runs `satisfy` once for all waiting requests.
 extension ConstraintGate {
-    /// Calls `satisfy` in a separate task, which continues after its request is cancelled while other requests wait.
-    /// The task inherits the task-local values and the priority of the request that found the constraint not
-    /// satisfied, but not its deadline.
+    /// Resumes the task of the request that has waited longest, to start the satisfaction.
     func satisfy() {
-        let (number, request) = state.withLock { state in
-            state.satisfactionNumber += 1
-            let first = state.constraint.firstWaiting
-            return (state.satisfactionNumber, first.flatMap { state.pending[$0]?.request })
+        let (waiter, cancelled) = state.withLock { state -> (Continuation?, Int?) in
+            // All waiting requests may have been cancelled meanwhile. Later ones begin another satisfaction.
+            guard !state.constraint.isCancelled, let id = state.constraint.firstWaiting else {
+                return (nil, state.satisfactionNumber)
+            }
+            return (state.waiter(of: id, for: .satisfy), nil)
         }
-        // All waiting requests have been cancelled meanwhile. A request that arrives now begins another satisfaction.
-        guard let request else { return satisfactionEnded(number, .cancelled) }
+        if let cancelled { satisfactionEnded(cancelled, .cancelled) }
+        waiter?.resume(returning: .satisfy)
+    }
+
+    /// Calls `satisfy` in a separate task, which continues after its request is cancelled while other requests wait.
+    /// The deadline of the request does not apply to it.
+    private func startSatisfaction(_ id: Int, _ request: RequestContext) {
+        let next = state.withLock { state -> Int? in
+            guard state.pending[id] != nil else { return nil }
+            state.satisfactionNumber += 1
+            return state.satisfactionNumber
+        }
+        // The request was cancelled meanwhile. Another one starts the satisfaction.
+        guard let number = next else { return satisfy() }
         let bypass = GateBypass(from: self, for: request)
         let work = Deadline.$current.withValue(nil) {
             Task { [self] in
