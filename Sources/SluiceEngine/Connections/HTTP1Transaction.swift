@@ -42,7 +42,7 @@ final class HTTP1Transaction: Transaction {
         switch upload {
         case .none: framing = .none
         case .data(let data): framing = .length(Int64(data.count))
-        case .stream(_, let length?, _): framing = .length(length)
+        case .stream(_, let length?, _, _): framing = .length(length)
         case .stream: framing = .chunked
         }
         isChunked = framing == .chunked

@@ -589,7 +589,7 @@ extension UploadSource {
         switch self {
         case .none: false
         case .data(let data): !data.isEmpty
-        case .stream(_, let length, _): length != 0
+        case .stream(_, let length, _, _): length != 0
         }
     }
 }

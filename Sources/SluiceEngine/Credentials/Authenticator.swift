@@ -245,7 +245,7 @@ struct CallAuthentication: Sendable {
 
     /// True if the next request is sent without its body.
     var holdsBodyBack: Bool {
-        guard case .stream(_, _, isReplayable: false) = upload, !needsBody else { return false }
+        guard case .stream(_, _, isReplayable: false, _) = upload, !needsBody else { return false }
         return authenticators.contains(where: \.waitsForChallenge)
     }
 

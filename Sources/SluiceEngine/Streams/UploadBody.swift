@@ -7,7 +7,7 @@ package struct UploadBody {
     private enum Source {
         case none
         case data(Data, sent: Int)
-        case pipe(UploadPipe, Task<Void, Never>)
+        case pipe(UploadPipe, UploadTasks.Handle)
     }
 
     private var source: Source
@@ -25,10 +25,10 @@ package struct UploadBody {
         case .data(let data):
             source = .data(data, sent: 0)
             reopen = nil
-        case .stream(let stream, let length, let isReplayable):
+        case .stream(let stream, let length, let isReplayable, let tasks):
             let open: @Sendable () -> Source = {
                 let pipe = UploadPipe(onData: onData)
-                return .pipe(pipe, Task.detached { await pipe.pump(stream, length: length) })
+                return .pipe(pipe, tasks.start { await pipe.pump(stream, length: length) })
             }
             source = open()
             reopen = isReplayable ? open : nil
@@ -109,14 +109,15 @@ package struct UploadBody {
 package enum UploadSource: Sendable {
     case none
     case data(Data)
-    case stream(RequestBody.Stream, length: Int64?, isReplayable: Bool = false)
+    /// A stream, which is read in tasks of its sender.
+    case stream(RequestBody.Stream, length: Int64?, isReplayable: Bool = false, in: UploadTasks = UploadTasks())
 
     /// The length of the body in bytes, or nil if it is unknown.
     package var length: Int64? {
         switch self {
         case .none: 0
         case .data(let data): Int64(data.count)
-        case .stream(_, let length, _): length
+        case .stream(_, let length, _, _): length
         }
     }
 
@@ -129,6 +130,54 @@ package enum UploadSource: Sendable {
         case .file, .deferred, .encoded:
             throw SluiceError(.unsupported, "The body must be prepared before it can be sent.")
         }
+    }
+}
+
+/// Starts tasks with the task-local values and the priority of the task that created it.
+///
+/// Swift copies task-local values only into a new task. A connection opens a body later, and on the thread of a loop, so the request
+/// creates a task that waits and starts the others.
+package final class UploadTasks: Sendable {
+    /// A task that may not have started yet.
+    package final class Handle: Sendable {
+        private let state = Locked<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
+
+        fileprivate func start(_ operation: @escaping @Sendable () async -> Void) {
+            if state.withLock({ $0.isCancelled }) { return }
+            let task = Task { await operation() }
+            let isCancelled = state.withLock { state in
+                state.task = task
+                return state.isCancelled
+            }
+            if isCancelled { task.cancel() }
+        }
+
+        func cancel() {
+            let task = state.withLock { state in
+                state.isCancelled = true
+                return state.task
+            }
+            task?.cancel()
+        }
+    }
+
+    private let jobs: AsyncStream<@Sendable () -> Void>.Continuation
+
+    package init() {
+        let (stream, continuation) = AsyncStream<@Sendable () -> Void>.makeStream()
+        jobs = continuation
+        Task { for await job in stream { job() } }
+    }
+
+    deinit {
+        jobs.finish()
+    }
+
+    /// Starts a task, from any thread.
+    func start(_ operation: @escaping @Sendable () async -> Void) -> Handle {
+        let handle = Handle()
+        jobs.yield { handle.start(operation) }
+        return handle
     }
 }
 #endif

@@ -55,6 +55,38 @@ import Testing
         body.close()
     }
 
+    private enum Sender {
+        @TaskLocal static var name = "none"
+    }
+
+    /// A connection opens the body on the thread of a loop, and opens it again for another attempt.
+    @Test func streamIsReadWithTheTaskLocalValuesOfTheSender() async throws {
+        let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
+        let stream = RequestBody.Stream {
+            var isOver = false
+            return {
+                if isOver { return nil }
+                isOver = true
+                return Data("\(Sender.name) \(Task.currentPriority == .low)".utf8)
+            }
+        }
+        let source = await Task(priority: .low) {
+            Sender.$name.withValue("Ada") { UploadSource.stream(stream, length: nil, isReplayable: true) }
+        }.value
+        var iterator = calls.makeAsyncIterator()
+        var body = UploadBody(source, onData: { continuation.yield() })
+        for _ in 0..<2 {
+            var (piece, text) = Self.read(&body, 100)
+            while piece == .wait {
+                await iterator.next()
+                (piece, text) = Self.read(&body, 100)
+            }
+            #expect(text == "Ada true")
+            #expect(body.rewind() == true)
+        }
+        body.close()
+    }
+
     @Test func replayableStreamIsOpenedAgain() async throws {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         var iterator = calls.makeAsyncIterator()
