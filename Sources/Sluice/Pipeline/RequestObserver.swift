@@ -262,7 +262,9 @@ final class CallersTask: Sendable {
             // Requests that the observer sends are its own: the caller's deadline does not apply, and they bypass no gate.
             await Deadline.$current.withValue(nil) {
                 await GateBypass.$current.withValue([]) {
-                    while let message = await slot.next() { observer.observe(message.event, of: message.request) }
+                    await SharedTransfers.$current.withValue([]) {
+                        while let message = await slot.next() { observer.observe(message.event, of: message.request) }
+                    }
                 }
             }
         }

@@ -1,5 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
+import Synchronization
 
 /// The requests that share one transfer with an equal request in progress.
 ///
@@ -184,7 +185,7 @@ struct SharedTransferKey: Hashable {
         }
         // A request that a gate or an interceptor sends for a shared transfer could otherwise join that transfer and
         // wait for itself.
-        guard !SharedTransfers.current.contains(where: { $0 === pipeline.transfers }) else { return nil }
+        guard !SharedTransfers.current.contains(where: { $0.isActive(of: pipeline.transfers) }) else { return nil }
         guard pipeline.steps.gates.isEmpty || GateBypass.current.isEmpty else { return nil }
         method = request.method
         scheme = request.scheme
@@ -294,9 +295,27 @@ final class SharedTransfers: Sendable {
         var lastNumber = 0
     }
 
+    /// A transfer that tasks work for, until it ends.
+    final class Scope: Sendable {
+        private let transfers: SharedTransfers
+        private let hasEnded = Atomic(false)
+
+        init(of transfers: SharedTransfers) {
+            self.transfers = transfers
+        }
+
+        func isActive(of transfers: SharedTransfers) -> Bool {
+            self.transfers === transfers && !hasEnded.load(ordering: .relaxed)
+        }
+
+        func end() {
+            hasEnded.store(true, ordering: .relaxed)
+        }
+    }
+
     /// The transfers that the current task works for. A request sent by this task must not join them, because it would
     /// wait for itself.
-    @TaskLocal static var current: [SharedTransfers] = []
+    @TaskLocal static var current: [Scope] = []
 
     private let state = Locked(State())
 
@@ -334,8 +353,10 @@ final class SharedTransfers: Sendable {
             state.lastNumber += 1
             let number = state.lastNumber
             let meter = TransferMeter(clock: clock)
+            let scope = Scope(of: self)
             let flight = SingleFlight(cancelled: CallOutcome.cancelled) { [self] flight in
                 let finish: @Sendable (CallOutcome) -> Void = { [self] callOutcome in
+                    scope.end()
                     // Requests from now on need a new response.
                     remove(key, number)
                     meter.end(after: callOutcome.outcome)
@@ -345,7 +366,9 @@ final class SharedTransfers: Sendable {
                     callOutcome.call?.notifyPlugins(unread: callOutcome.outcome)
                 }
                 let caller = flight.caller
-                let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }
+                let stop = Self.perform(in: scope) {
+                    begin(meter, { job in caller { Self.perform(in: scope, job) } }, finish)
+                }
                 return { [self] in
                     remove(key, number)
                     stop()
@@ -359,8 +382,8 @@ final class SharedTransfers: Sendable {
 
     /// Runs a part of a shared transfer without the deadline of the caller that started it. Each caller waits until its
     /// own deadline.
-    private func shared<Value>(_ work: () -> Value) -> Value {
-        Deadline.$current.withValue(nil) { Self.$current.withValue(Self.current + [self], operation: work) }
+    private static func perform<Value>(in scope: Scope, _ work: () -> Value) -> Value {
+        Deadline.$current.withValue(nil) { $current.withValue(current + [scope], operation: work) }
     }
 
     private func remove(_ key: SharedTransferKey, _ number: Int) {

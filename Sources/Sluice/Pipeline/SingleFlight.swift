@@ -59,16 +59,23 @@ struct SingleFlight<Value: Sendable>: Sendable {
         var lastID = 0
         /// True if the work ended because all waiters left.
         var wasAbandoned = false
+        /// True while the work is stopped. The waiters are still there and run its last jobs.
+        var isStopping = false
     }
 
     /// The waiters to wake and the action that stops the work. Nothing for a flight that already has a value.
     ///
     /// Not a tuple: a closure that a generic function returns in one is converted, with an allocation for each conversion.
-    private struct Ending: Sendable {
+    fileprivate struct Ending: Sendable {
         var isFirst = false
         var first: Waiter?
         var others: [Waiter] = []
         var stop: Stop?
+
+        func resume(returning value: Value?) {
+            first?.resume(returning: value)
+            for waiter in others { waiter.resume(returning: value) }
+        }
     }
 
     private enum Joining {
@@ -146,7 +153,10 @@ struct SingleFlight<Value: Sendable>: Sendable {
 
     /// Stops the work and gives all waiters the cancelled value. Has no effect once there is a value.
     func cancel() {
-        end(with: state.withLock { $0.cancelled }).stop?()
+        let (ending, value) = state.withLock { ($0.stop(), $0.cancelled) }
+        guard ending.isFirst else { return }
+        ending.stop?()
+        state.withLock { $0.takeWaiters() }.resume(returning: value)
     }
 
     /// Gives all waiters the value. Has no effect once there is a value.
@@ -155,7 +165,13 @@ struct SingleFlight<Value: Sendable>: Sendable {
     /// - Returns: False if no caller waits for the value.
     @discardableResult
     func complete(_ value: Value) -> Bool {
-        end(with: value).isFirst
+        let ending = state.withLock { state -> Ending in
+            if case .completed = state.phase { return Ending() }
+            _ = state.complete(value)
+            return state.takeWaiters()
+        }
+        ending.resume(returning: value)
+        return ending.isFirst
     }
 
     /// Runs jobs in the task of a waiter, or through the `caller` of one.
@@ -195,7 +211,9 @@ struct SingleFlight<Value: Sendable>: Sendable {
     /// Waits again after a job, unless the waiter has left or there is a value.
     private func rejoin(_ id: Int, _ continuation: UnsafeContinuation<Wake, Never>) {
         let value: Value?? = state.withLock { state in
-            if case .completed(let value) = state.phase { return state.remove(id) == nil ? .some(nil) : value }
+            if case .completed(let value) = state.phase {
+                return state.remove(id) == nil || state.wasAbandoned ? .some(nil) : value
+            }
             guard state.remove(id) != nil else { return .some(nil) }
             state.add(.task(continuation), id)
             return nil
@@ -222,43 +240,48 @@ struct SingleFlight<Value: Sendable>: Sendable {
         if isCompleted { stop() }
     }
 
-    private func end(with value: Value) -> Ending {
-        let ending = state.withLock { state -> Ending in
-            var ending = Ending()
-            if case .completed = state.phase { return ending }
-            ending.isFirst = true
-            ending.stop = state.complete(value)
-            if !state.others.isEmpty {
-                ending.others = Array(state.others.values)
-                // Waiters that run a job look for the value when the job is done.
-                state.others = state.others.filter { $0.value.runsJob }
-            }
-            ending.first = state.first?.waiter
-            if ending.first?.runsJob != true { state.first = nil }
-            return ending
-        }
-        ending.first?.resume(returning: value)
-        for waiter in ending.others { waiter.resume(returning: value) }
-        return ending
-    }
-
+    /// Removes a waiter. The last one leaves after the work has stopped, and so runs its last jobs.
     private func leave(_ id: Int) {
         let ending = state.withLock { state -> Ending in
-            var ending = Ending()
-            if case .completed = state.phase { return ending }
-            ending.first = state.remove(id)
-            guard ending.first != nil, state.hasNoWaiters else { return ending }
+            if case .completed = state.phase { return Ending() }
+            if !state.isLast(id) { return Ending(first: state.remove(id)) }
             state.wasAbandoned = true
-            ending.stop = state.complete(state.cancelled)
-            return ending
+            return state.stop()
         }
-        ending.first?.resume(returning: nil)
+        guard ending.isFirst else { return ending.resume(returning: nil) }
         ending.stop?()
+        let last = state.withLock { state -> Waiter? in
+            state.isStopping = false
+            return state.remove(id)
+        }
+        last?.resume(returning: nil)
     }
 }
 
 extension SingleFlight.State {
-    fileprivate var hasNoWaiters: Bool { first == nil && others.isEmpty }
+    /// True if there is no waiter but this one.
+    fileprivate func isLast(_ id: Int) -> Bool {
+        if let first { first.id == id && others.isEmpty } else { others.count == 1 && others[id] != nil }
+    }
+
+    /// Ends the work with the cancelled value, before it is stopped.
+    fileprivate mutating func stop() -> SingleFlight.Ending {
+        if case .completed = phase { return SingleFlight.Ending() }
+        isStopping = true
+        return SingleFlight.Ending(isFirst: true, stop: complete(cancelled))
+    }
+
+    /// Removes the waiters to wake. Those that run a job look for the value when the job is done.
+    fileprivate mutating func takeWaiters() -> SingleFlight.Ending {
+        isStopping = false
+        var ending = SingleFlight.Ending(isFirst: true, first: first?.waiter)
+        if first?.waiter.runsJob != true { first = nil }
+        if !others.isEmpty {
+            ending.others = Array(others.values)
+            others = others.filter { $0.value.runsJob }
+        }
+        return ending
+    }
 
     fileprivate mutating func add(_ waiter: SingleFlight.Waiter, _ id: Int) {
         if first == nil { first = (id, waiter) } else { others[id] = waiter }
@@ -272,7 +295,7 @@ extension SingleFlight.State {
 
     /// Returns a waiter that can run a job, usually the first. If it is a task, its continuation is taken out.
     fileprivate mutating func takeWaiterForJob() -> SingleFlight.Waiter? {
-        if case .completed = phase { return nil }
+        if case .completed = phase, !isStopping { return nil }
         if let first, !first.waiter.runsJob {
             if case .task = first.waiter { self.first = (first.id, .task(nil)) }
             return first.waiter

@@ -56,6 +56,47 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 2)
     }
 
+    /// The interceptor starts a task that sends requests after the transfer.
+    func testRequestsOfATaskThatATransferHasStartedAreShared() async throws {
+        struct Poller: ResponseInterceptor {
+            let begin = AsyncSignal()
+            let poll: @Sendable () async -> Void
+            let polls = Shared<Task<Void, Never>?>(nil)
+
+            func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+                polls.change { task in
+                    if task == nil {
+                        task = Task {
+                            await begin.wait()
+                            await poll()
+                        }
+                    }
+                }
+                return outcome
+            }
+        }
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/page", .text("page"))
+        server.on("/poll", .after(signal, .text("poll")))
+        let own = Shared<APIClient?>(nil)
+        let poller = Poller {
+            guard let client = own.read else { return }
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<2 { group.addTask { _ = await client.string.get("poll").sender().result } }
+                await eventually { client.pipeline.transfers.waiting == 2 }
+                signal.fire()
+            }
+        }
+        let client = client(server) { $0.responseInterceptors = [poller] }
+        own.change { $0 = client }
+        _ = try await client.string.get("page").sender().value
+        poller.begin.open()
+        await poller.polls.read?.value
+        XCTAssertEqual(server.requests.map(\.path), ["/page", "/poll"])
+        own.change { $0 = nil }
+    }
+
     func testTransferOfAUserWhoSignsOutIsNotTheNextUsers() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()

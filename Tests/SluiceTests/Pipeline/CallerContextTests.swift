@@ -235,4 +235,68 @@ private final class ContextRecorder: Sendable {
         transport.engine.resume()
         await eventually { recorder.steps.isSuperset(of: ["outcome adapter", "outcome"]) }
     }
+
+    @Test(arguments: [false, true])
+    func lastStepsOfACancelledRequestRunInContextOfCaller(cancelsTask: Bool) async throws {
+        let recorder = ContextRecorder()
+        let server = try LoopbackServer()
+        defer { server.stop() }
+        let signal = LoopbackSignal()
+        defer { signal.fire() }
+        server.on("/", .after(signal, .text("late")))
+        let adapter = ContextRecorder.Adapter(recorder: recorder)
+        let client = APIClient(baseURL: server.url) {
+            $0.responseInterceptors = [adapter]
+            $0.gates = [ContextRecorder.Guard(recorder: recorder, waits: false)]
+        }
+        let sender = client.data.get("").sender()
+        let task = Task(priority: .high) { await Caller.$name.withValue("caller") { await sender.result } }
+        await server.waitForRequests(1)
+        if cancelsTask { task.cancel() } else { sender.cancel() }
+        #expect(await task.value.failure?.isCancellation == true)
+        #expect(recorder.steps.isSuperset(of: ["outcome adapter", "outcome"]))
+        #expect(recorder.steps(outsideTaskOf: "caller") == [:])
+    }
+
+    /// The first request is cancelled while it satisfies the constraint. Its work must not begin that of the second one.
+    @Test func satisfactionRunsInContextOfItsRequest() async {
+        struct SignedIn: Constraint {
+            let names = Shared<[String]>([])
+            let isMet = Shared(false)
+            let begun = AsyncSignal()
+            let checked = AsyncSignal()
+            let end = AsyncSignal()
+
+            func isSatisfied(for request: RequestContext) async -> Bool {
+                if request.request.path == "/second" { checked.open() }
+                return isMet.read
+            }
+
+            func satisfy(for request: RequestContext) async throws {
+                names.change { $0.append("\(request.request.path)=/\(Caller.name)") }
+                guard request.request.path == "/first" else { return isMet.change { $0 = true } }
+                begun.open()
+                // Notices the cancellation late.
+                await Task.detached { await end.wait() }.value
+                try Task.checkCancellation()
+            }
+        }
+        let constraint = SignedIn()
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.transport = EngineTransport()
+            $0.constraints = [constraint]
+        }
+        let send = { @Sendable (name: String) in
+            await Caller.$name.withValue(name) { await client.data.get(name).sender().result }
+        }
+        let first = Task { await send("first") }
+        await constraint.begun.wait()
+        first.cancel()
+        #expect(await first.value.failure?.isCancellation == true)
+        let second = Task { await send("second") }
+        await constraint.checked.wait()
+        constraint.end.open()
+        #expect(await second.value.failure == nil)
+        #expect(constraint.names.read == ["/first=/first", "/second=/second"])
+    }
 }
