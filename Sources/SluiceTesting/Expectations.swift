@@ -169,7 +169,7 @@ public func waitUntil(
     line: UInt = #line,
     _ isTrue: () async throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + limit
+    let end = ContinuousClock.now + limit.bounded
     while true {
         if try await isTrue() { return }
         try Task.checkCancellation()

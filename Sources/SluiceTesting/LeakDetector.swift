@@ -56,7 +56,7 @@ public func expectNoLeaks<Value>(
     let detector = LeakDetector()
     let before = descriptors ? openDescriptors() : nil
     let value = try await body(detector)
-    let end = ContinuousClock.now + limit
+    let end = ContinuousClock.now + limit.bounded
     while true {
         let leaked = detector.leaked
         let isLate = ContinuousClock.now >= end

@@ -42,10 +42,15 @@ public final class TestClock: SluiceClock {
 
         var now: ContinuousClock.Instant { start + elapsed }
 
+        /// Returns the instant after a duration, at most 292 years from the start.
+        func instant(after duration: Duration) -> ContinuousClock.Instant {
+            start + (elapsed + duration.bounded).bounded
+        }
+
         /// Returns true if as many sleeps are pending as a watcher waits for.
         func satisfies(_ watcher: Watcher) -> Bool {
             sleepers.values.count { sleeper in
-                watcher.duration.map { sleeper.end <= now + $0 } ?? true
+                watcher.duration.map { sleeper.end <= instant(after: $0) } ?? true
             } >= watcher.count
         }
 
@@ -79,7 +84,7 @@ public final class TestClock: SluiceClock {
     /// Advances the clock and resumes the sleeps that are due, in the order of their ends.
     public func advance(by duration: Duration) {
         let (woken, watchers) = state.withLock { state in
-            state.elapsed += duration
+            state.elapsed = (state.elapsed + duration.bounded).bounded
             let due = state.sleepers.filter { $0.value.end <= state.now }.sorted { $0.value.end < $1.value.end }
             for (id, _) in due { state.sleepers[id] = nil }
             return (due.map(\.value.waiter), state.satisfiedWatchers())
@@ -95,7 +100,11 @@ public final class TestClock: SluiceClock {
         let hasElapsed = await state.wait(cancelled: false) { waiter in
             let (isCancelled, watchers) = state.withLock { state in
                 if Task.isCancelled { return (true, [Waiter<Void>]()) }
-                state.sleepers[waiter.id] = Sleeper(end: state.now + duration, duration: duration, waiter: waiter)
+                state.sleepers[waiter.id] = Sleeper(
+                    end: state.instant(after: duration),
+                    duration: duration,
+                    waiter: waiter
+                )
                 return (false, state.satisfiedWatchers())
             }
             if isCancelled { waiter.resume(returning: false) }

@@ -44,6 +44,17 @@ import Testing
         await sleeping.value
     }
 
+    @Test(arguments: [Duration(attoseconds: .max), .seconds(Int64.max), Duration(attoseconds: .min)])
+    func extremeDurationsAreLimited(_ duration: Duration) async {
+        let clock = TestClock()
+        clock.advance(by: .seconds(1))
+        let sleeping = Task { try? await clock.sleep(for: duration) }
+        if duration > .zero { await clock.waitForSleepers(1, within: duration) }
+        for _ in 0..<2 { clock.advance(by: duration) }
+        await sleeping.value
+        #expect(duration > .zero ? clock.now > TestClock().now : clock.now < TestClock().now)
+    }
+
     @Test func cancellationEndsTheWaitForSleepers() async {
         let clock = TestClock()
         let waiting = Task { await clock.waitForSleepers(2) }

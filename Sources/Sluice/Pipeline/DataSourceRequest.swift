@@ -35,7 +35,7 @@ final class DataSourceRequest: Sendable {
         decision = SingleFlight(cancelled: .answered(.cancelled)) { [ticket] flight in
             // A removal from now on, such as that of a user's partition, also concerns the response.
             let key = (try? draft.build(for: pipeline)).flatMap(lookup.key)
-            let begun = (store.beginFetch(), pipeline.clock.date, key)
+            let begun = (store.beginFetch(), store.date, key)
             ticket.withLock { $0 = begun }
             let task = Task { _ = flight.complete(await lookup.decision()) }
             return { task.cancel() }
@@ -101,7 +101,7 @@ final class DataSourceRequest: Sendable {
             let request = try? lookup.draft.build(for: lookup.pipeline),
             let (ticket, began, key) = ticket.withLock({ $0.take() }), let key
         else { return }
-        let now = lookup.pipeline.clock.date
+        let now = lookup.store.date
         var head = response.head
         // Removes cookies and the fields that describe this delivery of the response.
         for name in [HTTPHeaderName.setCookie, "Age", "Cache-Status"] { head.headers.remove(name) }
@@ -239,7 +239,7 @@ struct DataSourceLookup: Sendable {
 
     private func response(of entry: CacheEntry, to request: HTTPRequest) -> ServerResponse? {
         guard let stored = entry.response else { return nil }
-        let info = CachedResponseInfo(age: entry.age(at: pipeline.clock.date))
+        let info = CachedResponseInfo(age: entry.age(at: store.date))
         return ServerResponse(
             request: request,
             head: stored.head,

@@ -206,7 +206,7 @@ extension Pipeline {
                     return decide(end)
                 case .delayElapsed:
                     let now = clock.now
-                    let left = now.duration(to: (sent.withLock { $0 } ?? now) + policy.delay)
+                    let left = now.duration(to: (sent.withLock { $0 } ?? now) + policy.delay.bounded)
                     if left > .zero, !Task.isCancelled {
                         wait(left)
                         continue

@@ -281,9 +281,11 @@ extension CacheEntry {
 }
 
 extension CacheEntry {
-    /// Returns the time since the entry was stored, at most 3,000 years. Storage can contain any date.
+    /// Returns the time since the entry was stored, at most 3,000 years. An entry from the future has this greatest age, because the clock
+    /// was ahead when it was stored.
     package func age(at now: Date) -> Duration {
         let seconds = now.timeIntervalSince(stored)
+        if seconds < -Self.clockTolerance { return .seconds(1e11) }
         return seconds > 0 ? .seconds(min(seconds, 1e11)) : .zero
     }
 }

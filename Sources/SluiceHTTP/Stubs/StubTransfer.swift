@@ -168,7 +168,7 @@ struct StubTimeouts: Sendable {
         self.clock = clock
         idle = timeouts.idle
         total = timeouts.total
-        end = timeouts.total.map { clock.now + $0 }
+        end = timeouts.total.map { clock.now + $0.bounded }
     }
 
     /// The rest of the total time; nil without a limit.

@@ -63,7 +63,7 @@ final class RedisTokenLock: TokenLock {
     }
 
     func isHeld(for duration: Duration) -> Bool {
-        clock.now + duration + RedisTokenStore.margin <= state.withLock { $0.held.until }
+        clock.now + duration.bounded + RedisTokenStore.margin <= state.withLock { $0.held.until }
     }
 
     var backgroundSave: Task<Void, Never>? { state.withLock { $0.retrying } }

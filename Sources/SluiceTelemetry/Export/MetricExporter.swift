@@ -35,7 +35,7 @@ final class MetricExporter: Sendable {
     ) {
         self.sender = sender
         self.encode = encode
-        self.interval = interval
+        self.interval = max(.milliseconds(100), interval)
         self.clock = clock
         state = Locked(State(ledger: ledger))
     }

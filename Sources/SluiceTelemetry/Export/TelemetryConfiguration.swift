@@ -38,7 +38,7 @@ public struct TelemetryConfiguration: Sendable {
     public var maximumEvents = 128
     /// The maximum length of an attribute's text, in Unicode scalars; nil, the default, for no limit.
     public var maximumValueLength: Int?
-    /// The time between exports of metrics; 60 seconds by default.
+    /// The time between exports of metrics, at least 100 milliseconds; 60 seconds by default.
     public var metricInterval = Duration.seconds(60)
     /// The relation of an export of metrics to the one before.
     public var temporality = MetricTemporality.cumulative

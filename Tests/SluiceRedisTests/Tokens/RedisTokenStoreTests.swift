@@ -313,6 +313,7 @@ struct RedisTokenStoreTests {
         let left = try await redis.send(RedisCommand("PTTL", store.keys.lock)).int ?? 0
         #expect((30_001...35_000).contains(left))
         #expect(lock.isHeld(for: .seconds(30)))
+        #expect(!lock.isHeld(for: Duration(attoseconds: .max)))
         clock.advance(by: .seconds(4))
         #expect(lock.isHeld(for: .seconds(30)))
         clock.advance(by: .milliseconds(1))

@@ -7,8 +7,8 @@ import XCTest
 /// Results of requests by data source, over real sockets.
 final class DataSourceTests: XCTestCase {
     private let server = try? LoopbackServer()
-    private let store = CacheStore(storage: nil)
     private let clock = TestClock()
+    private lazy var store = CacheStore(storage: nil) { $0.clock = clock }
 
     override func tearDown() { server?.stop() }
 
@@ -296,9 +296,44 @@ final class DataSourceTests: XCTestCase {
             .dataSource(.cacheElseServer, expiration: .seconds(60))
         _ = try await request.sender().value
         answer("Grace")
-        clock.advance(by: .seconds(61))
-        let user = try await request.sender().value
-        XCTAssertEqual(user.name, "Grace")
+        for (seconds, name) in [(59, "Ada"), (2, "Grace")] {
+            clock.advance(by: .seconds(seconds))
+            let user = try await request.sender().value
+            XCTAssertEqual(user.name, name)
+        }
+    }
+
+    /// The store has the clock of the system, by which it judges its entries.
+    func testClockOfTheStoreDecides() async throws {
+        let client = try client { $0.cache = CacheStore(storage: nil) }
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+            .dataSource(.cacheElseServer, expiration: .seconds(900))
+        for isCached in [false, true] {
+            let response = await request.sender().response
+            XCTAssertEqual(response.source.isCache, isCached)
+            clock.advance(by: .seconds(3600))
+        }
+    }
+
+    /// The clock was a year ahead when the entry was stored.
+    func testAgeOfAnEntryFromTheFutureIsTooOldForAnySource() async throws {
+        let client = try client()
+        let request: APIRequest<User, APIError> = client.codable.request("user").dataSource(
+            .custom { _, stored in
+                guard let stored, case .cache(let info) = stored.source else { return .send }
+                return info.age < .seconds(60) ? .useStored : .send
+            }
+        )
+        answer("Ada")
+        _ = try await request.sender().value
+        clock.advance(by: .seconds(-365 * 86_400))
+        answer("Grace")
+        for _ in 0..<2 {
+            let user = try await request.sender().value
+            XCTAssertEqual(user.name, "Grace")
+        }
+        XCTAssertEqual(server?.requests.count, 2)
     }
 
     func testObserversReceiveCachedEvents() async throws {

@@ -412,9 +412,21 @@ final class RetryTests: XCTestCase {
                 $0.timeouts = Timeouts(connect: limit, idle: limit, total: limit)
                 $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(limit), attemptTimeout: limit)
                 $0.caching.http = HTTPCaching(staleIfError: limit)
+                #if os(Linux)
+                var configuration = SocketTransport.Configuration()
+                configuration.idleConnectionTimeout = limit
+                $0.transport = SocketTransport(configuration: configuration)
+                #endif
             }
-            let text = try await client.string.get("").deadline(.after(limit)).sender().value
-            XCTAssertEqual(text, "ok")
+            // The second request uses the idle connection.
+            for _ in 0..<2 {
+                let text = try await client.string.get("").deadline(.after(limit)).sender().value
+                XCTAssertEqual(text, "ok")
+            }
+            let stubbed = try await client.string.get("").stub(.text("stub")).sender().value
+            XCTAssertEqual(stubbed, "stub")
+            let hedged = try await client.string.get("").hedged(.after(limit)).sender().value
+            XCTAssertEqual(hedged, "ok")
         }
     }
 }

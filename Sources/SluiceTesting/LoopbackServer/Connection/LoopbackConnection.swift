@@ -138,7 +138,7 @@ struct ResponsePlayer {
         case .bytes(let data): return write(data)
         case .answer(let respond): return perform(respond(request).actions)
         case .pause(let duration):
-            return flush() && (duration <= .zero || socket.wait(until: .now + duration) == .timeIsUp)
+            return flush() && (duration <= .zero || socket.wait(until: .now + duration.bounded) == .timeIsUp)
         case .wait(let signal): return flush() && signal.block(socket)
         case .repeated(let actions, let times):
             guard request.method != .head else { return true }
