@@ -26,6 +26,8 @@ public struct OAuth2Error: LocalizedError, Sendable, CustomStringConvertible, De
     public let status: HTTPStatus?
     /// The failure of the transport or of the token store that caused this error.
     public let underlyingError: (any Error)?
+    /// The time that the server asked to wait; nil for none.
+    var retryAfter: Duration?
 
     package init(
         _ code: Code,

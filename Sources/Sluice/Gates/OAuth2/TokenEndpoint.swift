@@ -57,7 +57,16 @@ final class TokenEndpoint: Sendable {
         guard let head = response.head, response.isSuccess else {
             return .failure(Self.unreachable(response.failure))
         }
-        return .success(TokenResponse(status: head.status, body: response.body, secrets: request.secrets(of: grant)))
+        let asksToWait = [.tooManyRequests, .serviceUnavailable].contains(head.status)
+        return .success(
+            TokenResponse(
+                status: head.status,
+                body: response.body,
+                secrets: request.secrets(of: grant),
+                retryAfter: asksToWait
+                    ? RetryAfter.delay(in: head.headers, now: clientConfiguration.clock.date) : nil
+            )
+        )
     }
 
     private func client(for url: String) -> APIClient {
@@ -204,6 +213,8 @@ struct TokenResponse: Sendable {
     let body: Data
     /// The secrets that must not appear in the text of an error.
     var secrets: [String] = []
+    /// The time that the server asked to wait; nil for none.
+    var retryAfter: Duration?
 
     /// Returns the token in the response.
     ///
@@ -238,6 +249,12 @@ struct TokenResponse: Sendable {
 
     /// The server's error, or ``OAuth2Error/Code/invalidResponse`` if the body is not an OAuth error.
     var error: OAuth2Error {
+        var error = errorInBody
+        error.retryAfter = retryAfter
+        return error
+    }
+
+    private var errorInBody: OAuth2Error {
         guard let members = try? JSON(parsing: body).dictionary, let word = members["error"]?.string,
             !word.isEmpty, word.utf8.count <= 100, word.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
             redacted(word) == word

@@ -188,7 +188,7 @@ struct TokenState: Sendable {
         guard case .token(var current) = status, current.credential.version == version, !current.isRefused else {
             return true
         }
-        if canRenew, !window.isOpen(at: moment.now) { return false }
+        if canRenew, !window.isOpen(at: moment.now) || window.refusal(at: moment.now) != nil { return false }
         current.isRefused = true
         status = .token(current)
         return true
@@ -325,6 +325,7 @@ extension TokenState {
             }
             return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
         }
+        if let refusal = window.refusal(at: moment.now) { return fail(refusal, at: moment.date) }
         guard window.isOpen(at: moment.now) || !isUsable(at: moment.date) && window.allowsTrial(at: moment.now) else {
             let last = lastFailure.map { "; the last failure was “\($0.code.rawValue)”" } ?? ""
             let limit = "\(rules.limit.count) times in \(rules.limit.interval)\(last)"
@@ -389,7 +390,7 @@ extension TokenState {
     mutating func received(_ result: Result<OAuth2.Token, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id), let stage = work?.stage else { return .stop }
         // The request of a sign-in is not counted.
-        if work?.isExclusive == false { window.record(result) }
+        if work?.isExclusive == false { window.record(result, at: moment.now) }
         switch result {
         case .failure(let error):
             guard case .refreshing(let token) = stage, error.endsRefreshToken else {
@@ -512,6 +513,8 @@ struct RefreshWindow: Sendable {
     /// The times of the requests since the last one that the server has answered. They count until it answers again, because their
     /// failures are no loop of refused tokens.
     private var unanswered: [ContinuousClock.Instant] = []
+    /// The error with which the server has asked to wait, and the end of the wait, at most five minutes later.
+    private var pause: (error: OAuth2Error, end: ContinuousClock.Instant)?
 
     init(_ limit: OAuth2.RefreshLimit) {
         self.limit = limit
@@ -527,8 +530,17 @@ struct RefreshWindow: Sendable {
         unanswered.last.map { $0.duration(to: now) >= Self.outagePause } ?? false
     }
 
+    /// The server's error, while it has asked to wait.
+    func refusal(at now: ContinuousClock.Instant) -> OAuth2Error? {
+        pause.flatMap { now < $0.end ? $0.error : nil }
+    }
+
     /// Records the result of the request that was added last.
-    mutating func record(_ result: Result<OAuth2.Token, OAuth2Error>) {
+    mutating func record(_ result: Result<OAuth2.Token, OAuth2Error>, at now: ContinuousClock.Instant) {
+        pause = nil
+        if case .failure(let error) = result, let wait = error.retryAfter {
+            pause = (error, now + min(wait, .seconds(300)))
+        }
         if case .failure(let error) = result, error.isOutage {
             if let last = times.popLast() { unanswered = unanswered.suffix(max(1, limit.count)) + [last] }
         } else {
@@ -546,8 +558,7 @@ struct RefreshWindow: Sendable {
     }
 
     mutating func removeAll() {
-        times = []
-        unanswered = []
+        self = RefreshWindow(limit)
     }
 
     private func isWithin(_ time: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Bool {

@@ -106,6 +106,27 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertEqual((last.oauth2?.underlyingError as? OAuth2Error)?.code, .refusedToken)
     }
 
+    func testWaitsAsLongAsTheAuthorizationServerAsks() async throws {
+        let guarded = try GuardedServer()
+        let clock = TestClock()
+        let client = guarded.client(guarded.gate(), clock: clock)
+        guarded.server.on(
+            .post,
+            "/token",
+            .status(.tooManyRequests, headers: ["Retry-After": "60"]),
+            .token("t")
+        )
+        for _ in 0..<3 {
+            let result = await client.get("x")
+            XCTAssertEqual(result.oauth2?.status, .tooManyRequests)
+            clock.advance(by: .seconds(19))
+        }
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+        clock.advance(by: .seconds(3))
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t")
+    }
+
     func testUsesValidTokenWhileAuthorizationServerIsDown() async throws {
         let guarded = try GuardedServer(lifetime: 3600)
         let clock = TestClock()

@@ -217,6 +217,25 @@ import Testing
         #expect(scenario.ask() == "refused: tooManyRefreshes")
     }
 
+    @Test(arguments: [(Duration.seconds(20), 20.0), (.seconds(3600), 300)])
+    func sendsNothingWhileTheServerAsksToWait(_ wait: Duration, _ end: Double) {
+        var scenario = Scenario(limit: .init(count: 5, per: .seconds(30)))
+        _ = scenario.ask()
+        #expect(scenario.loaded(nil) == "request")
+        var error = OAuth2Error(.invalidResponse, status: .tooManyRequests)
+        error.retryAfter = wait
+        #expect(scenario.fails(error) == "failed: invalidResponse")
+        for seconds in [0, 2, end - 0.1] {
+            scenario.seconds = seconds
+            #expect(scenario.ask() == "refused: invalidResponse")
+        }
+        scenario.seconds = end
+        #expect(scenario.ask() == "request")
+        // An error without the field ends the wait.
+        #expect(scenario.fails(.invalidClient) == "failed: invalid_client")
+        #expect(scenario.ask() == "request")
+    }
+
     @Test func failedSignInDoesNotChangeTheCountedRequests() {
         var scenario = Scenario(limit: .init(count: 1, per: .seconds(30)))
         _ = scenario.ask()
