@@ -6,7 +6,7 @@ import SluiceLibc
 ///
 /// All waits and time measurements of a client use its clock, ``SystemClock`` by default. A test can replace it to let
 /// an hour pass without waiting. The time-outs of a single transfer belong to the engine and always use real time, and cookies expire by the
-/// system's date. A cache store has a clock of its own, by which it judges its entries.
+/// system's date. Stored values and the entries of data sources expire by the clock of their cache store.
 public protocol SluiceClock: Sendable {
     /// The current instant of a clock that never goes backwards, for durations.
     var now: ContinuousClock.Instant { get }
@@ -35,7 +35,7 @@ public struct SystemClock: SluiceClock {
         #if os(Linux)
         try Task.checkCancellation()
         guard duration > .zero else { return }
-        guard await SleepTimer.shared.sleep(until: .now + duration) else { throw CancellationError() }
+        guard await SleepTimer.shared.sleep(for: duration) else { throw CancellationError() }
         #else
         // The system's clock overflows for very long durations, so they are limited to 68 years. It would wait for
         // ever if the time before now were before the start of the system.
@@ -108,8 +108,13 @@ extension Duration {
 ///
 /// On Linux, a cancelled `Task.sleep` leaves about 750 bytes behind until the time at which it would have ended. A time-out for each request
 /// would so hold the memory of all requests of that time.
+///
+/// The timer of the system stands still while the system is suspended, but the time of the sleeps goes on. So the timer is set for ten
+/// seconds at most, after which the sleeps are checked.
 final class SleepTimer: Sendable {
     static let shared = SleepTimer()
+
+    private static var longestWait: Duration { .seconds(10) }
 
     private struct State {
         var sleeps = SleepQueue<Waiter<Bool>>()
@@ -117,19 +122,30 @@ final class SleepTimer: Sendable {
         var alarm = MonotonicTime.distantFuture
     }
 
+    private let now: @Sendable () -> MonotonicTime
+
     private let state = Locked(State())
     /// Set under the lock only.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
-    private init() {
+    init(now: @escaping @Sendable () -> MonotonicTime = { .now }) {
+        self.now = now
         timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "sluice.sleep"))
         timer.setEventHandler { [weak self] in self?.alarmRings() }
         timer.activate()
     }
 
-    /// Waits until a time. Returns false if the task is cancelled first.
-    func sleep(until end: MonotonicTime) async -> Bool {
-        await state.wait(cancelled: false) { waiter in
+    deinit {
+        timer.cancel()
+    }
+
+    /// The number of sleeps.
+    var count: Int { state.withLock { $0.sleeps.count } }
+
+    /// Waits for a time. Returns false if the task is cancelled first.
+    func sleep(for duration: Duration) async -> Bool {
+        let end = now() + duration
+        return await state.wait(cancelled: false) { waiter in
             let isCancelled = state.withLock { state in
                 // Checked under the lock: a later cancellation finds the waiter.
                 if Task.isCancelled { return true }
@@ -143,17 +159,20 @@ final class SleepTimer: Sendable {
         }
     }
 
-    /// Moves the timer forward if a sleep ends before it. A timer that is too early does no harm.
+    /// Sets the timer, unless it rings before the next sleep ends. A timer that rings too early does no harm.
     private func setTimer(_ state: inout State) {
-        guard state.sleeps.earliest < state.alarm else { return }
-        state.alarm = state.sleeps.earliest
-        timer.schedule(deadline: .now() + .nanoseconds(Int(max(.zero, state.alarm.since(.now)).nanoseconds)))
+        let (next, now) = (state.sleeps.earliest, now())
+        // An alarm in the past belongs to a timer that is late, because the system was suspended.
+        guard next != .distantFuture, next < state.alarm || state.alarm <= now else { return }
+        let wait = min(max(.zero, next.since(now)), SleepTimer.longestWait)
+        state.alarm = now + wait
+        timer.schedule(deadline: .now() + .nanoseconds(Int(wait.nanoseconds)))
     }
 
     private func alarmRings() {
         let ended = state.withLock { state in
             state.alarm = .distantFuture
-            let ended = state.sleeps.removeEnded(at: .now)
+            let ended = state.sleeps.removeEnded(at: now())
             setTimer(&state)
             return ended
         }
@@ -161,7 +180,7 @@ final class SleepTimer: Sendable {
     }
 }
 
-/// Elements by the times at which they end. Removing one takes constant time on average, because it only leaves its time behind.
+/// Elements by the times at which they end. An element that is removed before leaves only its time behind.
 struct SleepQueue<Element> {
     private struct Entry {
         let end: MonotonicTime

@@ -173,7 +173,7 @@ public enum ResponseSource: Sendable, Hashable {
 /// Information about a response from the cache.
 public struct CachedResponseInfo: Sendable, Hashable {
     /// The age of the response: since the origin server generated or last validated it (RFC 9111 §4.2.3), or, for a
-    /// ``DataSource``, since it was stored.
+    /// ``DataSource``, since it was stored; 3,000 years if the clock has been set back since.
     public var age: Duration
     /// True if the response is fresh. Responses of a ``DataSource`` always are.
     public var isFresh: Bool

@@ -53,19 +53,33 @@ import Testing
 @Suite struct SystemClockTests {
     private let clock = SystemClock()
 
-    @Test func sleepsEndInTheOrderOfTheirTimes() async throws {
-        let order = Locked<[Int]>([])
-        let start = clock.now
-        await withTaskGroup(of: Void.self) { group in
-            for milliseconds in [600, 300, 1, 900] {
+    @Test func sleepsLastAtLeastTheirTime() async throws {
+        try await withThrowingTaskGroup(of: Duration.self) { group in
+            for milliseconds in [300, 100, 1, 200] {
                 group.addTask {
-                    try? await clock.sleep(for: .milliseconds(milliseconds))
-                    order.withLock { $0.append(milliseconds) }
+                    let start = clock.now
+                    try await clock.sleep(for: .milliseconds(milliseconds))
+                    return start.duration(to: clock.now) - .milliseconds(milliseconds)
                 }
             }
+            for try await excess in group { #expect(excess >= .zero) }
         }
-        #expect(order.withLock { $0 } == [1, 300, 600, 900])
-        #expect(start.duration(to: clock.now) >= .milliseconds(900))
+    }
+
+    /// While the system is suspended, its timers stand still.
+    @Test func sleepsEndAfterTheSystemWasSuspended() async throws {
+        let suspended = Locked(Duration.zero)
+        let timer = SleepTimer { .now + suspended.withLock { $0 } }
+        let start = ContinuousClock.now
+        let long = Task { await timer.sleep(for: .seconds(1800)) }
+        let endless = Task { await timer.sleep(for: .seconds(Int64.max)) }
+        try await waitUntil("both sleeps have begun") { timer.count == 2 }
+        suspended.withLock { $0 = .seconds(3600) }
+        #expect(await timer.sleep(for: .milliseconds(10)))
+        #expect(await long.value)
+        endless.cancel()
+        #expect(await !endless.value)
+        #expect(ContinuousClock.now - start < .seconds(60))
     }
 
     @Test(arguments: [Duration.seconds(3600), .seconds(Int64.max), Duration(attoseconds: .max)])
