@@ -39,21 +39,23 @@ static inline int sluice_unacknowledged(int socket) {
     return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : 0;
 }
 
-// The number of bytes that the peer of a TCP socket has acknowledged, and the milliseconds since its last acknowledgement. Both are 0 if
-// they are unknown.
+// The number of bytes that the peer of a TCP socket has acknowledged, the milliseconds since its last acknowledgement, and the number of times
+// that the oldest bytes were sent again without one. All are 0 if they are unknown.
 struct sluice_acknowledgements {
     unsigned long long bytes;
     unsigned milliseconds;
+    unsigned retransmissions;
 };
 
 static inline struct sluice_acknowledgements sluice_acknowledgements(int socket) {
-    struct sluice_acknowledgements result = {0, 0};
+    struct sluice_acknowledgements result = {0, 0, 0};
     // glibc declares only the first members of the kernel's structure. tcpi_bytes_acked is at offset 120.
     union { struct tcp_info info; char bytes[128]; } buffer;
     socklen_t size = sizeof buffer;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &buffer, &size) == 0 && size >= 128) {
         memcpy(&result.bytes, buffer.bytes + 120, sizeof result.bytes);
         result.milliseconds = buffer.info.tcpi_last_ack_recv;
+        result.retransmissions = buffer.info.tcpi_retransmits;
     }
     return result;
 }

@@ -29,7 +29,7 @@ package final class Dial: LoopHandler {
         var race: AddressRace?
         var attempts: [Int: Attempt] = [:]
         var ticket: Resolver.Ticket?
-        /// True if the addresses were known without a look-up, and may be outdated.
+        /// True if the addresses of the last name were known without a look-up, and may be outdated.
         var hasCachedAddresses = false
         /// The registration of the dial on the loop, for the timer of the race.
         var registration: LoopThread.Registration?
@@ -218,9 +218,10 @@ package final class Dial: LoopHandler {
         }
         switch resolution {
         case .answer(let answer):
-            withState { $0.hasCachedAddresses = true }
+            let isName = if case .name = LookupTarget(host) { true } else { false }
+            withState { $0.hasCachedAddresses = isName }
             completion(answer, thread)
-        case .pending(let ticket): withState { $0.ticket = ticket }
+        case .pending(let ticket): withState { ($0.hasCachedAddresses, $0.ticket) = (false, ticket) }
         }
     }
 

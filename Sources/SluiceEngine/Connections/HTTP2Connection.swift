@@ -92,10 +92,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 if state.isOpen, state.session.isExhausted { retire(&state, &effects) }
                 return false
             }
-            if state.session.count > 0,
-                state.liveness.requestJoins(at: now, hasUnacknowledged: state.stream.hasUnacknowledged)
-            {
-                (effects.capacity, effects.isSuspect, effects.wantsTurn) = (0, true, true)
+            if state.session.count > 0, state.liveness.suspect(at: now, if: state.stream.isRetransmitting) {
+                effects.wantsTurn = true
                 return false
             }
             let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
@@ -188,6 +186,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         // The descriptor of a closed connection may belong to another one.
         if state.isOpen { state.stream.recordEvents(events) }
         state.awaitsTurn = false
+        if state.liveness.takeSuspicion() { (effects.capacity, effects.isSuspect) = (0, true) }
         effects.abandoned = self.state.takeAbandoned()
         for call in effects.abandoned {
             guard let stream = state.session.stream(of: call) else { continue }

@@ -319,6 +319,7 @@ struct HTTP2Effects {
     mutating func report(_ session: HTTP2Session) -> Int {
         capacity = session.capacity
         isLearned = session.hasLearnedCapacity
+        isSuspect = false
         return session.capacity
     }
 }

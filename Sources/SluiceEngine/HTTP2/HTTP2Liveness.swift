@@ -25,7 +25,7 @@ struct HTTP2Liveness {
     /// The intervals before the first and later PINGs, as multiples of ``interval``.
     private static let factors = [1, 2, 4, 30]
 
-    /// The time without input and with unacknowledged bytes after which further requests use another connection.
+    /// The time without input after which further requests use another connection if bytes are sent again.
     private static let stall = Duration.seconds(2)
 
     /// The time for which requests may still be answered after a GOAWAY with an error.
@@ -44,8 +44,10 @@ struct HTTP2Liveness {
     private var waitStart: MonotonicTime
     /// True if a request was cancelled and nothing was received since it began.
     private var isSilent = false
-    /// True if the connection may be dead: a request has timed out, or bytes stay unacknowledged, and nothing was received since.
+    /// True if the connection may be dead: a request has timed out, or bytes are sent again and again, and nothing was received since.
     private(set) var isSuspect = false
+    /// True until ``takeSuspicion()``.
+    private var hasSuspicion = false
     /// The time at which a connection is lost that the server has ended with an error.
     private var end = MonotonicTime.distantFuture
 
@@ -77,7 +79,7 @@ struct HTTP2Liveness {
         lastInput = now
         isSilent = false
         pingSent = nil
-        defer { isSuspect = false }
+        defer { (isSuspect, hasSuspicion) = (false, false) }
         return isSuspect
     }
 
@@ -100,12 +102,18 @@ struct HTTP2Liveness {
         return true
     }
 
-    /// Checks the connection before another request is sent beside active ones. Returns true if the connection became suspect, because for
-    /// two seconds nothing was received and the server has not acknowledged all bytes.
-    mutating func requestJoins(at now: MonotonicTime, hasUnacknowledged: @autoclosure () -> Bool) -> Bool {
-        guard now.since(max(lastInput, waitStart)) >= HTTP2Liveness.stall, hasUnacknowledged() else { return false }
-        isSuspect = true
+    /// Checks the connection before another request is sent beside active ones. Returns true if the connection became suspect, because
+    /// nothing was received for two seconds, and the system sends bytes again.
+    mutating func suspect(at now: MonotonicTime, if isRetransmitting: @autoclosure () -> Bool) -> Bool {
+        guard now.since(max(lastInput, waitStart)) >= HTTP2Liveness.stall, isRetransmitting() else { return false }
+        (isSuspect, hasSuspicion) = (true, true)
         return true
+    }
+
+    /// Returns true once after ``suspect(at:if:)``, unless something was received since. The loop tells the pool, in the order of events.
+    mutating func takeSuspicion() -> Bool {
+        defer { hasSuspicion = false }
+        return hasSuspicion
     }
 
     /// Records a GOAWAY with an error, after which the server must close the connection (RFC 9113 §5.4.1).

@@ -167,6 +167,9 @@ package struct SocketStream {
         lastAcknowledgement = now + .milliseconds(-Int(acknowledgements.milliseconds))
     }
 
+    /// True if the system has sent bytes again at least twice, and the server has acknowledged none of them.
+    var isRetransmitting: Bool { sluice_acknowledgements(descriptor).retransmissions >= 2 }
+
     /// True if the server has not acknowledged all written bytes.
     var hasUnacknowledged: Bool { sluice_unacknowledged(descriptor) > 0 }
 

@@ -48,52 +48,88 @@ extension EngineTests {
             #expect(liveness.isSuspect)
         }
 
-        @Test func requestBesideASilentOneMakesTheConnectionSuspectIfBytesAreUnacknowledged() {
+        @Test func requestBesideASilentOneMakesTheConnectionSuspectIfBytesAreSentAgain() {
             let start = MonotonicTime.now
             var liveness = HTTP2Liveness(interval: .seconds(10), at: start)
             // The idle time before the first request does not count.
             let first = start + .seconds(60)
             liveness.begin(isFirst: true, at: first)
             let late = first + .seconds(2)
-            var isSuspect = liveness.requestJoins(at: late + .milliseconds(-1), hasUnacknowledged: true)
+            var isSuspect = liveness.suspect(at: late + .milliseconds(-1), if: true)
             #expect(!isSuspect)
-            isSuspect = liveness.requestJoins(at: late, hasUnacknowledged: false)
+            isSuspect = liveness.suspect(at: late, if: false)
             #expect(!isSuspect)
-            isSuspect = liveness.requestJoins(at: late, hasUnacknowledged: true)
+            isSuspect = liveness.suspect(at: late, if: true)
             #expect(isSuspect && liveness.isSuspect)
+            var reports = (0..<2).map { _ in liveness.takeSuspicion() }
+            #expect(reports == [true, false])
             // A PING is due at once.
             #expect(liveness.step(awaitsResponse: true, at: late) == .ping)
             _ = liveness.recordInput(at: late)
-            isSuspect = liveness.requestJoins(at: late + .seconds(1), hasUnacknowledged: true)
+            isSuspect = liveness.suspect(at: late + .seconds(1), if: true)
             #expect(!isSuspect)
+            // Input that comes before the report ends the suspicion.
+            _ = liveness.suspect(at: late + .seconds(2), if: true)
+            _ = liveness.recordInput(at: late + .seconds(2))
+            reports = [liveness.takeSuspicion()]
+            #expect(reports == [false] && !liveness.isSuspect)
         }
 
-        /// The server's receive buffer is full, so the path looks dead. No request times out, and no PING is due for long.
-        @Test func requestsAvoidAConnectionWithUnacknowledgedBytes() async throws {
-            let end = DispatchSemaphore(value: 0)
-            defer { end.signal() }
-            let server = try ScriptedHTTP2Server(receiveBuffer: 4 << 10) { peer, frame in
+        /// The network drops everything that the client sends. No request times out, and no PING is due for long.
+        @Test func requestsAvoidAConnectionWhosePathIsDead() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
-                if frame.endsStream { peer.answer(frame.stream, "ok") } else { end.wait() }
+                if frame.endsStream { peer.answer(frame.stream, "ok") } else { peer.dropInput() }
             }
             let transport = SocketTransport { $0.pingInterval = .seconds(600) }
-            let upload = Task { [request = server.request(method: .post, body: .data(Data(count: 60_000)))] in
+            let (chunks, source) = AsyncStream<Data>.makeStream()
+            let upload = Task { [request = server.request(method: .post, body: .stream(chunks))] in
                 await transport.result(of: request, .http2())
             }
             defer { upload.cancel() }
             _ = try await server.seen()
+            source.yield(Data(count: 1000))
             var requests: [Task<Result<ReadResponse, SluiceError>, Never>] = []
             defer { for request in requests { request.cancel() } }
             var last = ContinuousClock.now
             try await waitUntil("a request is sent on another connection") {
                 // Fewer than the streams of a connection.
-                if requests.count < 60, ContinuousClock.now - last > .milliseconds(100) {
+                if requests.count < 90, ContinuousClock.now - last > .milliseconds(200) {
                     last = .now
                     requests.append(Task { await transport.result(of: server.request(), .http2()) })
                 }
                 return server.connections == 2
             }
             #expect(try await requests.last?.value.get().text == "ok")
+            source.finish()
+        }
+
+        /// Acknowledgements arrive, although the server sends nothing.
+        @Test func slowUploadDoesNotMakeItsConnectionSuspect() async throws {
+            let settings = [HTTP2Frame.Setting.initialWindow: UInt32(6 << 20)]
+            let server = try ScriptedHTTP2Server(settings: settings, receiveBuffer: 64 << 10) { peer, frame in
+                if frame.kind == .headers {
+                    peer.send(HTTP2Frame(.windowUpdate, HTTP2Frame.bytes(of: UInt32(6 << 20))))
+                }
+                // The pace of a slow network.
+                if frame.kind == .data { usleep(10_000) }
+                if frame.endsStream { peer.answer(frame.stream, "ok") }
+            }
+            let transport = SocketTransport()
+            let isOver = Locked(false)
+            let upload = Task { [request = server.request(method: .post, body: .data(Data(count: 5 << 20)))] in
+                defer { isOver.withLock { $0 = true } }
+                return await transport.result(of: request, .http2())
+            }
+            let start = ContinuousClock.now
+            while !isOver.withLock({ $0 }) {
+                // Only a request that begins after a silence of two seconds may make the connection suspect.
+                _ = try? await waitUntil("the upload ends", within: .milliseconds(2100)) { isOver.withLock { $0 } }
+                #expect(try await transport.exchange(server.request(), .http2()).text == "ok")
+            }
+            #expect(ContinuousClock.now - start > .seconds(2))
+            #expect(try await upload.value.get().text == "ok")
+            #expect(server.connections == 1)
         }
 
         private func send(_ request: HTTPRequest) -> Task<Result<ReadResponse, SluiceError>, Never> {

@@ -25,6 +25,16 @@ final class HTTP2Peer: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Lets the network drop all that the client sends from now on, so that nothing is acknowledged.
+    func dropInput() {
+        // A program of one instruction, BPF_RET with a length of 0, as SO_ATTACH_FILTER takes it.
+        let instruction: [UInt16] = [6, 0, 0, 0]
+        instruction.withUnsafeBytes { code in
+            var program = (count: 1, code: code.baseAddress)
+            setsockopt(descriptor, SOL_SOCKET, 26, &program, socklen_t(MemoryLayout.size(ofValue: program)))
+        }
+    }
+
     // MARK: Reading
 
     /// Reads frames until the client closes the connection, and passes each to `react`. When it returns, no other thread
