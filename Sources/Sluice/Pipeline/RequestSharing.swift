@@ -304,9 +304,9 @@ final class SharedTransfers: Sendable {
             self.transfers = transfers
         }
 
-        func isActive(of transfers: SharedTransfers) -> Bool {
-            self.transfers === transfers && !hasEnded.load(ordering: .relaxed)
-        }
+        var isActive: Bool { !hasEnded.load(ordering: .relaxed) }
+
+        func isActive(of transfers: SharedTransfers) -> Bool { self.transfers === transfers && isActive }
 
         func end() {
             hasEnded.store(true, ordering: .relaxed)
@@ -383,7 +383,7 @@ final class SharedTransfers: Sendable {
     /// Runs a part of a shared transfer without the deadline of the caller that started it. Each caller waits until its
     /// own deadline.
     private static func perform<Value>(in scope: Scope, _ work: () -> Value) -> Value {
-        Deadline.$current.withValue(nil) { $current.withValue(current + [scope], operation: work) }
+        Deadline.$current.withValue(nil) { $current.withValue(current.filter(\.isActive) + [scope], operation: work) }
     }
 
     private func remove(_ key: SharedTransferKey, _ number: Int) {
