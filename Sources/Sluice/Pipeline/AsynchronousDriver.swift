@@ -230,6 +230,8 @@ struct AsynchronousDriver: Sendable {
         let pause = repetition.pause
         call.notify(.retrying, call.attempts) { .retrying(after: pause ?? .zero, outcome) }
         call.recordOutcome(outcome, isReplayed: repetition.isReplay)
+        // A response that is retried is the outcome if a gate refuses the retry.
+        if repetition.isReplay || (try? outcome.get()) == nil { call.sink?.dropBody() }
         do {
             if let pause { try await pipeline.clock.sleep(for: pause) }
         } catch {

@@ -306,6 +306,9 @@ protocol ResponseSink: Sendable {
     /// Changes the request at the start of an attempt, before the interceptors.
     func adapt(_ request: inout HTTPRequest)
 
+    /// Drops the body of an attempt that is followed by another. It holds a connection, for which the gates of the other may wait.
+    func dropBody()
+
     /// Receives the body, and returns after its end.
     ///
     /// - Parameters:
@@ -336,6 +339,7 @@ protocol ResponseSink: Sendable {
 
 extension ResponseSink {
     func adapt(_ request: inout HTTPRequest) {}
+    func dropBody() {}
     func resumption(after outcome: TransportOutcome) -> Duration? { nil }
     var lastProgress: ContinuousClock.Instant? { nil }
     var isCacheable: Bool { true }

@@ -225,7 +225,11 @@ final class StreamSink: ResponseSink {
 
     func adapt(_ request: inout HTTPRequest) {
         // The body of an earlier attempt is not that of this one.
-        stored.withLock { $0 = (nil, nil) }
+        dropBody()
+    }
+
+    func dropBody() {
+        stored.exchange((nil, nil)).body?.cancel()
     }
 
     func receive(

@@ -57,6 +57,49 @@ final class StreamedResponseTests: XCTestCase {
         }
     }
 
+    #if os(Linux)
+    /// The gate of the second attempt needs the only connection, which the unread body of the first one holds.
+    func testRepeatedStreamGivesUpTheConnectionOfItsFirstAttempt() async throws {
+        struct Renewing: Gate {
+            let name = "renewing"
+            let reservesResource = false
+            let admissions = Shared(0)
+
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                let number = admissions.change { count in
+                    count += 1
+                    return count
+                }
+                if number == 2 {
+                    let result = await request.client.string.get("token").withoutGates().sender().result
+                    if let failure = result.failure { throw failure.error }
+                }
+                return Permit(modifyRequest: { _ in }, onOutcome: { _ in number == 1 ? .replay : .settled })
+            }
+        }
+        let signal = LoopbackSignal()
+        defer { signal.fire() }
+        let (server, _) = try server(.text(""))
+        server.on("/token", .text("t"))
+        server.on(
+            "/log",
+            .script(.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\none\n"), .wait(for: signal)),
+            .text("two")
+        )
+        var configuration = SocketTransport.Configuration()
+        configuration.maximumConnectionsByHost = ["127.0.0.1": 1]
+        let client = APIClient(baseURL: server.url) {
+            $0.transport = SocketTransport(configuration: configuration)
+            $0.gates = [Renewing()]
+            $0.timeouts.total = .seconds(20)
+        }
+        var lines: [String] = []
+        for try await line in client.stream("log").lines { lines.append(line) }
+        XCTAssertEqual(lines, ["two"])
+        XCTAssertEqual(server.requests.map(\.path), ["/log", "/token", "/log"])
+    }
+    #endif
+
     func testDecodesWithDecoderOfClientAndReturnsRawChunks() async throws {
         struct Renamed: Decodable, Sendable { let fullName: String }
         let server = try LoopbackServer()
