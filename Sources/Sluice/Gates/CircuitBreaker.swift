@@ -132,7 +132,7 @@ public final class CircuitBreaker: ImmediateGate {
             return record.lastID
         }
         continuation.onTermination = { [weak self] _ in
-            _ = self?.record.withLock { $0.watchers.removeValue(forKey: id) }
+            self?.record.withLockReleasing { $0.watchers.removeValue(forKey: id) }
         }
         return stream
     }

@@ -340,13 +340,17 @@ extension ConstraintGate {
 
     /// Returns the gate of an object, which clients share.
     fileprivate static func shared(_ constraint: ObjectIdentifier, _ makeGate: () -> ConstraintGate) -> ConstraintGate {
-        gates.withLock { gates in
-            if let gate = gates[constraint]?.gate { return gate }
-            gates = gates.filter { $0.value.gate != nil }
+        let (gate, others) = gates.withLock { gates -> (ConstraintGate, [ConstraintGate]) in
+            if let gate = gates[constraint]?.gate { return (gate, []) }
+            let others = gates.compactMapValues(\.gate)
+            gates = gates.filter { others[$0.key] != nil }
             let gate = makeGate()
             gates[constraint] = Reference(gate: gate)
-            return gate
+            return (gate, Array(others.values))
         }
+        // The last reference to another gate may end here, and with it an object of the user.
+        withExtendedLifetime(others) {}
+        return gate
     }
 }
 

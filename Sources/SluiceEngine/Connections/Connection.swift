@@ -108,8 +108,8 @@ package final class Connection: LoopHandler, RequestCarrier {
             setTimer(&state, &effects, now: now)
             return true
         }
-        if let pinFailure, isAlive, case .report(let report) = call.plan.tls.pins?.mode { report(pinFailure) }
         perform(&effects, on: thread)
+        if let pinFailure, isAlive, case .report(let report) = call.plan.tls.pins?.mode { report(pinFailure) }
         return isAlive
     }
 
@@ -531,8 +531,7 @@ package final class Connection: LoopHandler, RequestCarrier {
 
     private func lossError(_ state: State) -> SluiceError {
         let call = state.transaction?.call
-        let cause = state.writeFailure ?? state.stream.lastFailure
-        let host = call?.serverName ?? ""
+        let (cause, host) = (state.writeFailure ?? state.stream.lastFailure, call?.serverName ?? "")
         // With TLS 1.3, a missing or refused client certificate is only reported after the handshake.
         if let failure = state.stream.tls?.failure {
             if let route = call?.route, route.mode == .absoluteForm { return route.error(of: failure) }
@@ -580,6 +579,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         // Deliver last, so that the caller's next request finds the connection and the slot free.
         if let answer = effects.answer.take() { answer.call.answer(answer.result) }
         if let end = effects.bodyEnd { end.pipe.finish(end.result, trailers: end.trailers) }
+        withExtendedLifetime(effects.abandoned) {}
     }
 
     /// Creates the pipe for a body that does not arrive at once.

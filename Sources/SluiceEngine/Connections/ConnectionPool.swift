@@ -339,7 +339,9 @@ package final class ConnectionPool: LoopHandler {
 
     /// Closes the connection that has been idle for the longest time. Returns false if none is idle.
     func closeOldestIdle() -> Bool {
-        guard let connection = state.withLockUnchecked({ $0.popOldestIdle() }) else { return false }
+        let (connection, plans) = state.withLockUnchecked { ($0.popOldestIdle(), $0.takeRemovedPlans()) }
+        withExtendedLifetime(plans) {}
+        guard let connection else { return false }
         connection.closeIdle()
         return true
     }
@@ -371,7 +373,9 @@ package final class ConnectionPool: LoopHandler {
     /// A network device that has dropped the state of one connection has probably dropped that of the others. The next request would time
     /// out, too.
     func closeIdle(of group: State.GroupID, since time: MonotonicTime) {
-        for connection in state.withLockUnchecked({ $0.removeIdle(of: group, since: time) }) { connection.closeIdle() }
+        let (idle, plans) = state.withLockUnchecked { ($0.removeIdle(of: group, since: time), $0.takeRemovedPlans()) }
+        withExtendedLifetime(plans) {}
+        for connection in idle { connection.closeIdle() }
     }
 
     /// Unregisters from the loop if the client is released and no request has a deadline.
@@ -407,7 +411,8 @@ package final class ConnectionPool: LoopHandler {
 
     /// Changes the state, and performs the actions that this requires.
     private func change(on thread: LoopThread?, _ body: (inout State) -> [State.Action]) {
-        let (actions, next) = state.withLockUnchecked { (body(&$0), $0.nextDeadline) }
+        let (actions, next, plans) = state.withLockUnchecked { (body(&$0), $0.nextDeadline, $0.takeRemovedPlans()) }
+        withExtendedLifetime(plans) {}
         if !actions.isEmpty { perform(actions, on: thread) }
         // The change may have begun the connect time-out of a request that waited for a slot.
         if next.nanoseconds < timerDeadline.load(ordering: .relaxed) { watchDeadlines() }

@@ -141,8 +141,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             setTimer(for: stream, &state, &effects, now: now)
             return true
         }
-        if let pinFailure, isBegun, case .report(let report) = call.plan.tls.pins?.mode { report(pinFailure) }
         perform(effects, on: thread)
+        if let pinFailure, isBegun, case .report(let report) = call.plan.tls.pins?.mode { report(pinFailure) }
         return isBegun
     }
 
@@ -573,6 +573,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         // Deliver last, so that the caller's next request finds the connection and the slot free.
         for (call, result) in effects.answers { call.answer(result) }
         for end in effects.bodyEnds { end.pipe.finish(end.result, trailers: end.trailers) }
+        withExtendedLifetime(effects.abandoned) {}
     }
 
     /// Creates the pipe for a body that does not arrive at once.

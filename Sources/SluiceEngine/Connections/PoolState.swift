@@ -50,6 +50,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     var groups: [Group?] = []
     /// The origin and the policy of each group, stored separately from the groups, which are large and would be copied to read them.
     private var identities: [GroupIdentity] = []
+    /// The plans of removed groups. Their closures and the end of these belong to the user, so they are released without the lock.
+    private var removedPlans: [ConnectionPlan] = []
     /// The group that was last looked up, which is usually that of the next request, too.
     private var recent: (origin: HTTPOrigin, group: GroupID)?
     private var freeGroups: [GroupID] = []
@@ -423,6 +425,13 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         if groups[group]?.removeUser() == true { removeIfUnused(group) }
     }
 
+    /// Removes and returns the plans of removed groups.
+    mutating func takeRemovedPlans() -> [ConnectionPlan] {
+        if removedPlans.isEmpty { return [] }
+        defer { removedPlans = [] }
+        return removedPlans
+    }
+
     mutating func removeIfUnused(_ id: GroupID) {
         guard let group = groups[safe: id] ?? nil, group.isUnused else { return }
         if let timer = group.growthTimer {
@@ -432,7 +441,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         groups[id] = nil
         freeGroups.append(id)
         if recent?.group == id { recent = nil }
-        identities[id].plan = nil
+        if let plan = identities[id].plan.take() { removedPlans.append(plan) }
         let number = identities[id].origin
         origins[number]?.groups.removeAll { $0 == id }
         if let origin = origins[number], origin.groups.isEmpty {

@@ -77,7 +77,7 @@ final class TLSSessionCache: Sendable {
     /// Returns the latest session for a key, and removes it if it can be used only once. `now` is in seconds since 1970.
     func take(_ key: Key, at now: Int64 = Int64(time(nil))) -> StoredSession? {
         // Expired sessions are freed outside the lock.
-        let (session, _) = entries.withLock { entries -> (StoredSession?, [Entry]) in
+        let (session, expired) = entries.withLock { entries -> (StoredSession?, [Entry]) in
             let expired = entries.filter { $0.session.expiry <= now }
             if !expired.isEmpty { entries.removeAll { $0.session.expiry <= now } }
             guard let position = entries.lastIndex(where: { $0.key == key }) else { return (nil, expired) }
@@ -85,13 +85,14 @@ final class TLSSessionCache: Sendable {
             if !entry.session.isSingleUse { entries.append(entry) }
             return (entry.session, expired)
         }
+        withExtendedLifetime(expired) {}
         return session
     }
 
     /// Stores a session. Above a limit, the oldest sessions are removed.
     func store(_ session: StoredSession, under key: Key) {
         // Removed sessions are freed outside the lock.
-        _ = entries.withLock { entries -> [Entry] in
+        entries.withLockReleasing { entries -> [Entry] in
             var removed: [Entry] = []
             // A reusable session replaces the previous one.
             let room = session.isSingleUse ? limitPerKey : 1
@@ -117,7 +118,7 @@ final class TLSSessionCache: Sendable {
     }
 
     private func removeAll(where isMatch: (Key) -> Bool) {
-        _ = entries.withLock { entries -> [Entry] in
+        entries.withLockReleasing { entries -> [Entry] in
             let removed = entries.filter { isMatch($0.key) }
             if !removed.isEmpty { entries.removeAll { isMatch($0.key) } }
             return removed

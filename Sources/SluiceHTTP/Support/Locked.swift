@@ -78,6 +78,13 @@ public struct _Locked<Value>: @unchecked Sendable {
         return body(&value.pointee)
     }
 
+    /// Runs `body` under the lock, and releases what it returns after that, because its end may run code that takes the lock. The optimizer
+    /// may release an unused result of ``withLock(_:)`` before the lock.
+    package func withLockReleasing<Removed>(_ body: (inout Value) -> Removed) {
+        let removed = withLockUnchecked(body)
+        withExtendedLifetime(removed) {}
+    }
+
     /// Replaces the value and returns the previous one.
     @inlinable
     public func exchange(_ value: Value) -> Value where Value: Sendable {

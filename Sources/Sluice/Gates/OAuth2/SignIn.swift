@@ -130,7 +130,7 @@ extension OAuth2 {
                 mayKeepToken = true
             }
             if mayKeepToken { shared.withLock { $0.state.ignoresStore = true } }
-            _ = shared.withLock { $0.takeLock() }
+            shared.withLockReleasing { $0.takeLock() }
             guard let url = configuration.revocationURL else { return failure }
             // The refresh token is revoked first, because servers revoke its access tokens with it.
             if let token = stored?.refresh ?? known.refresh {

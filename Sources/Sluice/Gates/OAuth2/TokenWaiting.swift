@@ -125,12 +125,13 @@ extension OAuth2 {
 
     /// Removes a waiter, and cancels the work if no other waiter is left.
     private func leave(_ id: Int, at date: Date) -> Waiter<WaitResult>? {
-        let (waiter, task, _) = shared.withLock {
+        let (waiter, task, lock) = shared.withLock {
             shared -> (Waiter<WaitResult>?, Task<Void, Never>?, (any TokenLock)?) in
             guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil, nil) }
             return shared.state.leave(at: date) ? (waiter, shared.task.take(), shared.takeLock()) : (waiter, nil, nil)
         }
         task?.cancel()
+        withExtendedLifetime(lock) {}
         return waiter
     }
 
@@ -206,10 +207,11 @@ extension OAuth2 {
     }
 
     func endExclusiveWork(_ work: Int) {
-        let (waiters, _) = shared.withLock { shared in
+        let (waiters, lock) = shared.withLock { shared in
             shared.state.endExclusiveWork(work)
             return (shared.takeWaiters(), shared.takeLock())
         }
+        withExtendedLifetime(lock) {}
         for waiter in waiters { waiter.resume(returning: .retry) }
     }
 }
@@ -294,7 +296,7 @@ extension OAuth2 {
 
     /// Applies an event to the state. Resumes all waiters if the work has ended.
     func advance(_ event: (inout TokenState) -> TokenState.Step) -> TokenState.Step {
-        let (step, isExclusive, waiters, _) = shared.withLock {
+        let (step, isExclusive, waiters, lock) = shared.withLock {
             shared -> (TokenState.Step, Bool, [Waiter<WaitResult>], (any TokenLock)?) in
             let isExclusive = shared.state.work?.isExclusive ?? false
             let step = event(&shared.state)
@@ -302,6 +304,7 @@ extension OAuth2 {
             shared.task = nil
             return (step, isExclusive, shared.takeWaiters(), shared.takeLock())
         }
+        withExtendedLifetime(lock) {}
         guard case .finish(let outcome) = step, !waiters.isEmpty else { return step }
         let waitResult: WaitResult =
             switch outcome {
@@ -347,7 +350,7 @@ extension OAuth2 {
 
     /// Releases the lock of the store, outside of the lock of the state. Has no effect for work that has ended.
     private func dropLock(for work: Int) {
-        _ = shared.withLock { $0.state.isWorking(work) ? $0.lock.take() : nil }
+        shared.withLockReleasing { $0.state.isWorking(work) ? $0.lock.take() : nil }
     }
 
     /// Calls the token store, through its lock while this gate holds it for the work. The calls of a gate follow each other. Work that has

@@ -82,7 +82,7 @@ public final class ActivityCounter: RequestObserver {
     }
 
     private func remove(_ listener: UInt64) {
-        _ = state.withLock { $0.listeners.removeValue(forKey: listener) }
+        state.withLockReleasing { $0.listeners.removeValue(forKey: listener) }
     }
 
     /// True if the counter has a closure that takes the request.
