@@ -306,7 +306,8 @@ protocol ResponseSink: Sendable {
     /// Changes the request at the start of an attempt, before the interceptors.
     func adapt(_ request: inout HTTPRequest)
 
-    /// Drops the body of an attempt that is followed by another. It holds a connection, for which the gates of the other may wait.
+    /// Drops the body of an attempt that is followed by another and is not its outcome. It holds a connection, for which the gates of the
+    /// other may wait.
     func dropBody()
 
     /// Receives the body, and returns after its end.

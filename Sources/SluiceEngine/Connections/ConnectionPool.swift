@@ -146,8 +146,15 @@ package final class ConnectionPool: LoopHandler {
     /// The loop starts other requests in its place, because a cancellation may hold the lock of a task's status, for which the holder of a
     /// connection's lock waits when it resumes that task.
     func removeWaiting(_ call: Call) {
-        let (actions, next) = state.withLockUnchecked { ($0.remove(call, at: .now) ?? [], $0.nextDeadline) }
-        if !actions.isEmpty { loop.post { [self] thread in perform(actions, on: thread) } }
+        let (actions, next, plans) = state.withLockUnchecked { state in
+            (state.remove(call, at: .now) ?? [], state.nextDeadline, state.takeRemovedPlans())
+        }
+        if !actions.isEmpty || !plans.isEmpty {
+            loop.post { [self] thread in
+                withExtendedLifetime(plans) {}
+                perform(actions, on: thread)
+            }
+        }
         if next.nanoseconds < timerDeadline.load(ordering: .relaxed) { watchDeadlines() }
     }
 
@@ -221,7 +228,10 @@ package final class ConnectionPool: LoopHandler {
             route: call.route
         )
         let dial = makeDial(to: destination, in: group)
-        let isWanted = state.withLockUnchecked { $0.dialStarted(dial, for: call, in: group) }
+        let (isWanted, plans) = state.withLockUnchecked { state in
+            (state.dialStarted(dial, for: call, in: group), state.takeRemovedPlans())
+        }
+        withExtendedLifetime(plans) {}
         if isWanted { dial.start() } else { ended(dial) }
     }
 
@@ -252,9 +262,14 @@ package final class ConnectionPool: LoopHandler {
 
     /// Reserves dials so that a number of connections is open.
     func reserve(_ count: Int, dialing allowed: Int, to destination: Dial.Destination) -> State.Reservation {
-        state.withLockUnchecked { state in
-            state.reserve(count, dialing: allowed, to: destination.origin, by: destination.plan)
+        let (reservation, plans) = state.withLockUnchecked { state in
+            (
+                state.reserve(count, dialing: allowed, to: destination.origin, by: destination.plan),
+                state.takeRemovedPlans()
+            )
         }
+        withExtendedLifetime(plans) {}
+        return reservation
     }
 
     func startDial(

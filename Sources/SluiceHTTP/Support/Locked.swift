@@ -79,7 +79,7 @@ public struct _Locked<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` under the lock, and releases what it returns after that, because its end may run code that takes the lock. The optimizer
-    /// may release an unused result of ``withLock(_:)`` before the lock.
+    /// may release an unused result of ``withLock(_:)`` while the lock is still held.
     package func withLockReleasing<Removed>(_ body: (inout Value) -> Removed) {
         let removed = withLockUnchecked(body)
         withExtendedLifetime(removed) {}

@@ -162,8 +162,8 @@ final class SleepTimer: Sendable {
     /// Sets the timer, unless it rings before the next sleep ends. A timer that rings too early does no harm.
     private func setTimer(_ state: inout State) {
         let (next, now) = (state.sleeps.earliest, now())
-        // An alarm in the past belongs to a timer that is late, because the system was suspended.
-        guard next != .distantFuture, next < state.alarm || state.alarm <= now else { return }
+        // A timer that is due rings soon, and setting it again would drop its event. One that is a second late stood still with the system.
+        guard next != .distantFuture, max(next, now) < state.alarm || state.alarm + .seconds(1) <= now else { return }
         let wait = min(max(.zero, next.since(now)), SleepTimer.longestWait)
         state.alarm = now + wait
         timer.schedule(deadline: .now() + .nanoseconds(Int(wait.nanoseconds)))
@@ -209,7 +209,9 @@ struct SleepQueue<Element> {
 
     mutating func remove(_ number: Int) -> Element? {
         guard let element = elements.removeValue(forKey: number) else { return nil }
-        if heap.count > 2 * elements.count + 64 {
+        if elements.isEmpty {
+            heap.removeAll(keepingCapacity: heap.capacity <= 1024)
+        } else if heap.count > 2 * elements.count + 64 {
             // A sorted array is a heap.
             heap = heap.filter { elements[$0.number] != nil }.sorted { $0.end < $1.end }
         }

@@ -190,6 +190,39 @@ extension EngineTests {
             withExtendedLifetime(former) {}
         }
 
+        private final class Witness: Sendable {
+            private let hasEnded: Locked<Bool>
+
+            init(_ hasEnded: Locked<Bool>) {
+                self.hasEnded = hasEnded
+            }
+
+            deinit {
+                hasEnded.withLock { $0 = true }
+            }
+        }
+
+        @Test func closuresOfARequestThatIsCancelledWhileItConnectsEnd() async throws {
+            let silent = try SilentPort(2)
+            let transport = SocketTransport()
+            let hasEnded = Locked(false)
+            do {
+                let witness = Witness(hasEnded)
+                var connection = ConnectionOptions()
+                connection.proxy = .none
+                connection.hostAddresses = ["*": [IPAddress(127, 0, 0, 2)]]
+                connection.tls.onReload = { _ in withExtendedLifetime(witness) {} }
+                let request = HTTPRequest(scheme: "http", authority: "silent.test:\(silent.port)", path: "/")
+                let context = TransferContext(connection: connection)
+                let task = Task { await transport.result(of: request, context) }
+                try await waitUntil("the request connects") { transport.pool?.load.connecting == 1 }
+                task.cancel()
+                #expect(await task.value.error?.code == .cancelled)
+            }
+            try await waitUntil("the closure has ended") { hasEnded.withLock { $0 } }
+            withExtendedLifetime(silent) {}
+        }
+
         /// The refused attempt reports an end, which is not that of the connection to the other address.
         @Test func connectionIsKeptAfterAnotherAddressWasRefused() async throws {
             let server = try TestListener { descriptor in

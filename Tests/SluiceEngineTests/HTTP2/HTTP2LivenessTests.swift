@@ -121,6 +121,7 @@ extension EngineTests {
                 defer { isOver.withLock { $0 = true } }
                 return await transport.result(of: request, .http2())
             }
+            _ = try await server.seen()
             let start = ContinuousClock.now
             while !isOver.withLock({ $0 }) {
                 // Only a request that begins after a silence of two seconds may make the connection suspect.

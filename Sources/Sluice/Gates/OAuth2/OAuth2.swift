@@ -171,8 +171,9 @@ extension OAuth2 {
     /// When the limit is reached, requests with an expired token fail with ``OAuth2Error/Code/tooManyRefreshes``. If an
     /// API refuses a token then, its response is returned as it is. While there is no valid token because the authorization
     /// server cannot be reached, or responds with 5xx, one more request is sent every two seconds. Once it responds again, the
-    /// failed requests before no longer count. A server that answers with 429 or 503 and `Retry-After` gets no request for that time, but for
-    /// five minutes at most. Requests without a valid token fail with its error.
+    /// failed requests before no longer count. A server that answers with 429 or 503 and `Retry-After` gets no request to replace a token for
+    /// that time, but for five minutes at most. Requests without a valid token then fail with its error, and the response of an API that
+    /// refuses a token is returned as it is. A sign-in does not wait, and ends the pause.
     public struct RefreshLimit: Sendable {
         /// The number of requests, failures included. A request that is cancelled, because no request waits for its token, does not count.
         public var count: Int

@@ -122,6 +122,7 @@ extension OAuth2Error: CustomReflectable, RedactedMirror {
         if let detail { children.append(("detail", detail)) }
         if let uri { children.append(("uri", SecretRules.usual.url(uri))) }
         if let status { children.append(("status", status)) }
+        if let retryAfter { children.append(("retryAfter", retryAfter)) }
         if let underlyingError { children.append(("cause", "\(type(of: underlyingError))")) }
         return children
     }
