@@ -71,11 +71,6 @@ struct SingleFlight<Value: Sendable>: Sendable {
         var first: Waiter?
         var others: [Waiter] = []
         var stop: Stop?
-
-        func resume(returning value: Value?) {
-            first?.resume(returning: value)
-            for waiter in others { waiter.resume(returning: value) }
-        }
     }
 
     private enum Joining {
@@ -156,7 +151,9 @@ struct SingleFlight<Value: Sendable>: Sendable {
         let (ending, value) = state.withLock { ($0.stop(), $0.cancelled) }
         guard ending.isFirst else { return }
         ending.stop?()
-        state.withLock { $0.takeWaiters() }.resume(returning: value)
+        let waiters = state.withLock { $0.takeWaiters() }
+        waiters.first?.resume(returning: value)
+        for waiter in waiters.others { waiter.resume(returning: value) }
     }
 
     /// Gives all waiters the value. Has no effect once there is a value.
@@ -167,10 +164,13 @@ struct SingleFlight<Value: Sendable>: Sendable {
     func complete(_ value: Value) -> Bool {
         let ending = state.withLock { state -> Ending in
             if case .completed = state.phase { return Ending() }
-            _ = state.complete(value)
-            return state.takeWaiters()
+            let stop = state.complete(value)
+            var ending = state.takeWaiters()
+            ending.stop = stop
+            return ending
         }
-        ending.resume(returning: value)
+        ending.first?.resume(returning: value)
+        for waiter in ending.others { waiter.resume(returning: value) }
         return ending.isFirst
     }
 
@@ -248,7 +248,10 @@ struct SingleFlight<Value: Sendable>: Sendable {
             state.wasAbandoned = true
             return state.stop()
         }
-        guard ending.isFirst else { return ending.resume(returning: nil) }
+        guard ending.isFirst else {
+            ending.first?.resume(returning: nil)
+            return
+        }
         ending.stop?()
         let last = state.withLock { state -> Waiter? in
             state.isStopping = false
