@@ -137,6 +137,11 @@ private final class ContextRecorder: Sendable {
     }
 }
 
+extension RequestSender {
+    /// Returns once no caller runs on the actor.
+    fileprivate func becomesFree() {}
+}
+
 @Suite struct CallerContextTests {
     enum Setup: CaseIterable {
         case adapters, adaptersAndCache, adaptersAndWaitingPermit, interceptors, constraints, sharing, everything
@@ -252,6 +257,8 @@ private final class ContextRecorder: Sendable {
         let sender = client.data.get("").sender()
         let task = Task(priority: .high) { await Caller.$name.withValue("caller") { await sender.result } }
         await server.waitForRequests(1)
+        // The server may receive the request before the caller waits for its end.
+        await sender.becomesFree()
         if cancelsTask { task.cancel() } else { sender.cancel() }
         #expect(await task.value.failure?.isCancellation == true)
         #expect(recorder.steps.isSuperset(of: ["outcome adapter", "outcome"]))
