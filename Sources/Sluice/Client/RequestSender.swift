@@ -4,8 +4,8 @@ import Synchronization
 /// Sends a request once and keeps its outcome.
 ///
 /// The request is sent when the first of ``value``, ``result`` and ``response`` is read. All reads, from any number of
-/// tasks, give the same outcome. A cancelled task stops waiting at once. The transfer itself stops when the last
-/// waiting task is cancelled, or by ``cancel()``.
+/// tasks, give the same outcome. A cancelled task stops waiting at once, unless a task is decoding the response. The
+/// transfer itself stops when the last waiting task is cancelled, or by ``cancel()``.
 public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// The request to send.
     public nonisolated var request: APIRequest<Model, ErrorModel> {
