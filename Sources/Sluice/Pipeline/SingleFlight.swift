@@ -164,6 +164,7 @@ struct SingleFlight<Value: Sendable>: Sendable {
     func complete(_ value: Value) -> Bool {
         let ending = state.withLock { state -> Ending in
             if case .completed = state.phase { return Ending() }
+            // Returned, so that the action ends without the lock.
             let stop = state.complete(value)
             var ending = state.takeWaiters()
             ending.stop = stop

@@ -46,6 +46,13 @@ package final class ConnectionPool: LoopHandler {
         engine.descriptors.add(self)
     }
 
+    /// Runs `body` under the lock. The plans of the groups that it removes end after that.
+    private func withState<Value>(_ body: (inout State) -> Value) -> Value {
+        let (value, plans) = state.withLockUnchecked { (body(&$0), $0.takeRemovedPlans()) }
+        withExtendedLifetime(plans) {}
+        return value
+    }
+
     // MARK: Requests
 
     /// Sends a request as soon as there is a connection for it.
@@ -146,6 +153,7 @@ package final class ConnectionPool: LoopHandler {
     /// The loop starts other requests in its place, because a cancellation may hold the lock of a task's status, for which the holder of a
     /// connection's lock waits when it resumes that task.
     func removeWaiting(_ call: Call) {
+        // The plans end on the loop, too, because their end may run code of the user.
         let (actions, next, plans) = state.withLockUnchecked { state in
             (state.remove(call, at: .now) ?? [], state.nextDeadline, state.takeRemovedPlans())
         }
@@ -228,10 +236,7 @@ package final class ConnectionPool: LoopHandler {
             route: call.route
         )
         let dial = makeDial(to: destination, in: group)
-        let (isWanted, plans) = state.withLockUnchecked { state in
-            (state.dialStarted(dial, for: call, in: group), state.takeRemovedPlans())
-        }
-        withExtendedLifetime(plans) {}
+        let isWanted = withState { $0.dialStarted(dial, for: call, in: group) }
         if isWanted { dial.start() } else { ended(dial) }
     }
 
@@ -262,14 +267,9 @@ package final class ConnectionPool: LoopHandler {
 
     /// Reserves dials so that a number of connections is open.
     func reserve(_ count: Int, dialing allowed: Int, to destination: Dial.Destination) -> State.Reservation {
-        let (reservation, plans) = state.withLockUnchecked { state in
-            (
-                state.reserve(count, dialing: allowed, to: destination.origin, by: destination.plan),
-                state.takeRemovedPlans()
-            )
+        withState { state in
+            state.reserve(count, dialing: allowed, to: destination.origin, by: destination.plan)
         }
-        withExtendedLifetime(plans) {}
-        return reservation
     }
 
     func startDial(
@@ -354,9 +354,7 @@ package final class ConnectionPool: LoopHandler {
 
     /// Closes the connection that has been idle for the longest time. Returns false if none is idle.
     func closeOldestIdle() -> Bool {
-        let (connection, plans) = state.withLockUnchecked { ($0.popOldestIdle(), $0.takeRemovedPlans()) }
-        withExtendedLifetime(plans) {}
-        guard let connection else { return false }
+        guard let connection = withState({ $0.popOldestIdle() }) else { return false }
         connection.closeIdle()
         return true
     }
@@ -388,9 +386,7 @@ package final class ConnectionPool: LoopHandler {
     /// A network device that has dropped the state of one connection has probably dropped that of the others. The next request would time
     /// out, too.
     func closeIdle(of group: State.GroupID, since time: MonotonicTime) {
-        let (idle, plans) = state.withLockUnchecked { ($0.removeIdle(of: group, since: time), $0.takeRemovedPlans()) }
-        withExtendedLifetime(plans) {}
-        for connection in idle { connection.closeIdle() }
+        for connection in withState({ $0.removeIdle(of: group, since: time) }) { connection.closeIdle() }
     }
 
     /// Unregisters from the loop if the client is released and no request has a deadline.
@@ -426,8 +422,7 @@ package final class ConnectionPool: LoopHandler {
 
     /// Changes the state, and performs the actions that this requires.
     private func change(on thread: LoopThread?, _ body: (inout State) -> [State.Action]) {
-        let (actions, next, plans) = state.withLockUnchecked { (body(&$0), $0.nextDeadline, $0.takeRemovedPlans()) }
-        withExtendedLifetime(plans) {}
+        let (actions, next) = withState { (body(&$0), $0.nextDeadline) }
         if !actions.isEmpty { perform(actions, on: thread) }
         // The change may have begun the connect time-out of a request that waited for a slot.
         if next.nanoseconds < timerDeadline.load(ordering: .relaxed) { watchDeadlines() }
