@@ -125,7 +125,7 @@ final class SleepTimer: Sendable {
     private let now: @Sendable () -> MonotonicTime
 
     private let state = Locked(State())
-    /// Set under the lock only.
+    /// A dispatch source can be used on any thread. It is set under the lock, so that the last alarm is the one of the state.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
     init(now: @escaping @Sendable () -> MonotonicTime = { .now }) {
