@@ -17,8 +17,9 @@ import SluiceHTTP
 ///
 /// - A request waits if there is no valid token, or for up to two seconds while a token that is about to expire is
 ///   replaced. One request to the authorization server serves all that wait. A cancelled request stops waiting at once.
-///   If no other request waits, the request for a token is cancelled. A refresh is never cancelled, because the server
-///   may already have invalidated the old token.
+///   If no other request waits, the request for a token is cancelled. It goes on if the last request that waited for it
+///   timed out, so that a later one finds the token. A refresh is never cancelled, because the server may already have
+///   invalidated the old token.
 /// - If the replacement fails or takes more than two seconds, requests use the old token until it expires. Ten seconds
 ///   later, one request makes the next attempt and waits for it. The others use the old token.
 /// - A request that the API answers with 401 is sent once more with a new token, if its body can be sent again. A

@@ -151,17 +151,19 @@ struct TokenState: Sendable {
         }
     }
 
-    /// Removes a waiter.
+    /// Removes a waiter, whose deadline may have passed.
     ///
     /// - Returns: True if the work is to be cancelled, because no waiter is left. Work that uses a refresh token is
     ///   never cancelled: the server may have replaced it, and the new token would be lost.
-    mutating func leave(at date: Date) -> Bool {
+    mutating func leave(hasTimedOut: Bool = false, at date: Date) -> Bool {
         waiting = max(0, waiting - 1)
         guard waiting == 0, let work, !work.isExclusive else { return false }
         // Requests use the token during the rest of the attempt. Otherwise a server that is slower than they are would fail each of them.
         if pauseRenewal(at: date) { return false }
         switch work.stage {
         case .loading, .locking: break
+        // The request has its own time-out, and later requests join it. They would never get a token from a slow server otherwise.
+        case .requesting where hasTimedOut: return false
         case .requesting: window.removeLast()
         case .saving, .refreshing, .deleting, .exclusive: return false
         }

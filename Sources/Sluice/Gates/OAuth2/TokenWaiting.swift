@@ -88,11 +88,12 @@ extension OAuth2 {
     /// - Returns: The credential.
     /// - Throws: The failure that all waiters get, or a cancellation.
     func credential(by client: APIClient, for request: RequestContext?) async throws(SluiceError) -> Credential {
+        let deadline = request?.deadline ?? Deadline.current?.instant
         while true {
             let result = await shared.wait(cancelled: WaitResult.cancelled) { waiter in
                 requestCredential(waiter, by: client, for: request)
             } leave: { id in
-                leave(id, at: client.pipeline.clock.date)
+                leave(id, by: deadline, on: client.pipeline.clock)
             }
             switch result {
             case .admitted(let credential): return credential
@@ -124,11 +125,18 @@ extension OAuth2 {
     }
 
     /// Removes a waiter, and cancels the work if no other waiter is left.
-    private func leave(_ id: Int, at date: Date) -> Waiter<WaitResult>? {
+    private func leave(
+        _ id: Int,
+        by deadline: ContinuousClock.Instant?,
+        on clock: any SluiceClock
+    ) -> Waiter<WaitResult>? {
+        let hasTimedOut = deadline.map { $0 <= clock.now } ?? false
+        let date = clock.date
         let (waiter, task, lock) = shared.withLock {
             shared -> (Waiter<WaitResult>?, Task<Void, Never>?, (any TokenLock)?) in
             guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil, nil) }
-            return shared.state.leave(at: date) ? (waiter, shared.task.take(), shared.takeLock()) : (waiter, nil, nil)
+            let isUnwanted = shared.state.leave(hasTimedOut: hasTimedOut, at: date)
+            return isUnwanted ? (waiter, shared.task.take(), shared.takeLock()) : (waiter, nil, nil)
         }
         task?.cancel()
         withExtendedLifetime(lock) {}

@@ -73,6 +73,25 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t")
     }
 
+    func testTokenRequestOutlivesTheTimeOutOfItsLastWaiter() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .token("t")))
+        let clock = TestClock()
+        let client = guarded.client(guarded.gate(), clock: clock)
+        let leaving = Task { await client.string.get("x").timeout(.seconds(5)).sender().result }
+        await guarded.server.waitForRequests(1)
+        await eventually { clock.pendingSleeps.contains(.seconds(5)) }
+        clock.advance(by: .seconds(5))
+        let left = await leaving.value
+        XCTAssertEqual(left.failure?.code, .timedOut)
+        let joining = Task { await client.get("x") }
+        signal.fire()
+        let carried = try await joining.value.get()
+        XCTAssertEqual(carried, "Bearer t")
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+    }
+
     func testRefreshCompletesAfterLastWaiterLeaves() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
