@@ -22,9 +22,8 @@ extension JSON {
             }
             // Modify the member in place. Otherwise each nested change would copy everything below the member.
             let isNew = members[key] == nil
-            defer { self = wasNull && members.isEmpty ? .null : .object(members) }
+            defer { putBack(&members, key, isNew: isNew, wasNull: wasNull) }
             yield &members[key, default: .null]
-            if isNew, case .null? = members[key] { members[key] = nil }
         }
     }
 
@@ -87,6 +86,17 @@ extension JSON {
         case .bool, .number, .string, .array:
             return nil
         }
+    }
+
+    /// Ends the change of a member. Removes a new member that is still `null`, and an object that was created for it.
+    ///
+    /// Not inlined: the optimizer would keep a second reference to the members during the change, and thus copy them.
+    @inline(never)
+    private mutating func putBack(_ members: inout [String: JSON], _ key: String, isNew: Bool, wasNull: Bool) {
+        if isNew, case .null? = members[key] { members[key] = nil }
+        var rest: [String: JSON] = [:]
+        swap(&rest, &members)
+        self = wasNull && rest.isEmpty ? .null : .object(rest)
     }
 
     /// Moves the elements out; nil if no element can be set at the index.

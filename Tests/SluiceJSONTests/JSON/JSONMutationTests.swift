@@ -78,6 +78,25 @@ import Testing
         #expect(null == .null)
     }
 
+    @Test func changesNestedMembersWithoutACopy() {
+        func place(_ json: JSON) -> UInt? {
+            switch json {
+            case .array(let elements): unsafeBitCast(elements, to: UInt.self)
+            case .object(let members): unsafeBitCast(members, to: UInt.self)
+            default: nil
+            }
+        }
+        var json: JSON = ["list": [1, 2, 3], "members": ["a": 1]]
+        let (list, members) = (place(json.list), place(json.members))
+        #expect(list != nil && members != nil)
+        json["list"][1] = 4
+        json.list[2] = 5
+        json["members"]["a"] = 2
+        json.members.a = 3
+        #expect(place(json.list) == list)
+        #expect(place(json.members) == members)
+    }
+
     @Test func removesMembers() {
         var json: JSON = ["a": 1, "b": ["c": nil]]
         #expect(json.removeValue(forKey: "a") == 1)
@@ -95,6 +114,7 @@ import Testing
         var json: JSON = ["a": [1, 2], "b": 3]
         #expect(throws: Failure.self) { try fail(&json["a"][0]) }
         #expect(throws: Failure.self) { try fail(&json.b) }
+        #expect(throws: Failure.self) { try fail(&json.none) }
         #expect(json == ["a": [1, 2], "b": 3])
     }
 
