@@ -40,6 +40,8 @@ struct MarkupRedactor {
     private var position = 0
     private var output: [UInt8] = []
     private var open: [Element] = []
+    /// The number of open elements of each name in lowercase letters. An end tag of HTML that matches none is found without a search.
+    private var openNames: [String: Int] = [:]
 
     /// Removes the secrets from XML or HTML.
     ///
@@ -143,8 +145,8 @@ extension MarkupRedactor {
         open[parent].hidesRest = true
         // The cells below the heading of a column.
         if name.hasSameBytes(as: "th") {
-            for index in open.indices where !Self.localName(open[index].name).hasSameBytes(as: "html") {
-                open[index].hidesRest = true
+            for index in open.indices where !open[index].hidesRest {
+                open[index].hidesRest = !Self.localName(open[index].name).hasSameBytes(as: "html")
             }
         }
         return isCell || !open[parent].hadContent
@@ -183,16 +185,33 @@ extension MarkupRedactor {
         let name = bytes[(position + 2)..<end].prefix { $0 > 0x20 }
         copy(to: end + 1)
         if open.last?.name == name {
-            open.removeLast()
+            removeLast()
             return true
         }
         guard isHTML else { return false }
-        let isSame = { (element: Element) in
-            element.name.count == name.count
-                && zip(element.name, name).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
+        let key = Self.lowercased(name)
+        guard openNames[key] != nil else { return true }
+        while let last = open.last {
+            removeLast()
+            if Self.lowercased(last.name) == key { break }
         }
-        if let index = open.lastIndex(where: isSame) { open.removeSubrange(index...) }
         return true
+    }
+
+    private mutating func append(_ element: Element) {
+        open.append(element)
+        if isHTML { openNames[Self.lowercased(element.name), default: 0] += 1 }
+    }
+
+    private mutating func removeLast() {
+        let element = open.removeLast()
+        guard isHTML else { return }
+        let key = Self.lowercased(element.name)
+        openNames[key] = openNames[key].flatMap { $0 > 1 ? $0 - 1 : nil }
+    }
+
+    private static func lowercased(_ name: ArraySlice<UInt8>) -> String {
+        String(decoding: name.map(\.asciiLowercased), as: UTF8.self)
     }
 }
 
@@ -240,7 +259,7 @@ extension MarkupRedactor {
         let isEmpty = bytes[end - 1] == UInt8(ascii: "/") || isHTML && Self.isVoid(local)
         copy(to: end + 1)
         if isEmpty { return true }
-        open.append(Element(name: name, isHidden: isHidden || isNamed))
+        append(Element(name: name, isHidden: isHidden || isNamed))
         guard isHTML, ["script", "style", "textarea", "title"].contains(where: local.hasSameBytes(as:)) else {
             return true
         }

@@ -33,6 +33,15 @@ import Testing
         }
     }
 
+    /// Each end tag that matches no element was once compared with all open elements.
+    @Test func redactsUnmatchedEndTagsInLinearTime() {
+        let body = "<html>" + String(repeating: "<a>", count: 500) + String(repeating: "</b>", count: 250_000)
+        guard case .text = Redaction.standard.body(Data(body.utf8), contentType: "text/html") else {
+            Issue.record("The body is a text.")
+            return
+        }
+    }
+
     /// Combining characters of two classes in alternation. A comparison of characters sorts them in quadratic time.
     private func marks(_ count: Int) -> String { String(repeating: "\u{301}\u{323}", count: count / 2) }
 
