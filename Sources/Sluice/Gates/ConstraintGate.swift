@@ -65,6 +65,7 @@ final class ConstraintGate: Gate, ConstrainingGate {
 
     deinit {
         state.withLock { $0.watchdog }?.cancel()
+        removeShared()
     }
 
     var name: String { constraint.name }
@@ -340,17 +341,26 @@ extension ConstraintGate {
 
     /// Returns the gate of an object, which clients share.
     fileprivate static func shared(_ constraint: ObjectIdentifier, _ makeGate: () -> ConstraintGate) -> ConstraintGate {
-        let (gate, others) = gates.withLock { gates -> (ConstraintGate, [ConstraintGate]) in
-            if let gate = gates[constraint]?.gate { return (gate, []) }
-            let others = gates.compactMapValues(\.gate)
-            gates = gates.filter { others[$0.key] != nil }
+        gates.withLock { gates in
+            if let gate = gates[constraint]?.gate { return gate }
             let gate = makeGate()
             gates[constraint] = Reference(gate: gate)
-            return (gate, Array(others.values))
+            return gate
         }
-        // The last reference to another gate may end here, and with it an object of the user.
-        withExtendedLifetime(others) {}
-        return gate
+    }
+
+    /// Removes the gate at its end, unless the object has got another one meanwhile.
+    fileprivate func removeShared() {
+        guard type(of: constraint) is any AnyObject.Type else { return }
+        let constraint = ObjectIdentifier(constraint as AnyObject)
+        ConstraintGate.gates.withLock { gates in
+            if gates[constraint]?.gate == nil { gates[constraint] = nil }
+        }
+    }
+
+    /// True if an object has an entry among the shared gates.
+    static func isShared(_ constraint: any Constraint & AnyObject) -> Bool {
+        gates.withLock { $0[ObjectIdentifier(constraint)] != nil }
     }
 }
 

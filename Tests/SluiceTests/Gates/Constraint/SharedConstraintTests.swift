@@ -1,6 +1,7 @@
-import Sluice
 import SluiceTesting
 import XCTest
+
+@testable import Sluice
 
 /// Constraints of several clients.
 final class SharedConstraintTests: XCTestCase {
@@ -54,6 +55,18 @@ final class SharedConstraintTests: XCTestCase {
         }
         XCTAssertEqual(signIn.satisfactions, 1)
         XCTAssertEqual(signIn.mostRunning, 1)
+    }
+
+    func testGateOfAnObjectIsRemovedWithItsLastClient() {
+        let signIn = SignIn()
+        var clients = (0..<2).map { _ in
+            APIClient(baseURL: "http://localhost") { $0.constraints = [signIn] }
+        }
+        XCTAssertTrue(ConstraintGate.isShared(signIn))
+        clients.removeLast()
+        XCTAssertTrue(ConstraintGate.isShared(signIn))
+        clients.removeLast()
+        XCTAssertFalse(ConstraintGate.isShared(signIn))
     }
 
     func testOneActorOfTwoClientsIsSatisfiedOnce() async throws {
