@@ -162,8 +162,8 @@ package final class DescriptorBudget: Sendable {
     /// Closes the connection that has been idle for the longest time. Returns false if none is idle.
     private func evict() -> Bool {
         let pools = pools.withLock { $0.values.compactMap(\.pool) }
-        let oldest = pools.min { $0.oldestIdle < $1.oldestIdle }
-        return oldest?.closeOldestIdle() ?? false
+        let oldest = pools.map { (pool: $0, since: $0.oldestIdle) }.min { $0.since < $1.since }
+        return oldest?.pool.closeOldestIdle() ?? false
     }
 }
 #endif
