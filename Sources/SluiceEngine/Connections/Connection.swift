@@ -263,9 +263,7 @@ package final class Connection: LoopHandler, RequestCarrier {
                 state.writeFailure = state.stream.lastFailure
                 state.output.removeAll()
                 transaction.stopSending()
-                // The server may have sent a reason before it closed.
-                state.stream.mayRead = true
-                state.stream.hasHungUp = true
+                state.stream.outputFailed()
                 effects.wantsTurn = true
             }
         }
@@ -290,14 +288,15 @@ package final class Connection: LoopHandler, RequestCarrier {
         while state.stream.mayRead, !transaction.isPaused, !state.hasUnparsedRest, input > 0 {
             let (moved, status) = readOnce(&state, transaction, &output, on: thread)
             switch moved {
-            case .wouldBlock: continue
+            case .wouldBlock where state.writeFailure == nil || transaction.parser.hasBegun: continue
             case .bytes(let count):
                 transaction.lastActivity = now
                 // Many small reads take as long as a few large ones.
                 input -= max(count, SocketStream.leastReadCost)
                 guard handle(status, &state, transaction, &effects, now) else { return }
             case .end(let isClean): return inputEnded(&state, transaction, isClean: isClean, &effects, now)
-            case .failed: return connectionLost(&state, transaction, lossError(state), &effects)
+            // No response has begun, and none can be expected to a request that cannot be sent.
+            case .wouldBlock, .failed: return connectionLost(&state, transaction, lossError(state), &effects)
             }
         }
         transaction.flush()

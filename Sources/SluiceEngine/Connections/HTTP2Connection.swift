@@ -235,10 +235,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 state.writeFailure = state.stream.lastFailure
                 state.session.recordUnsent(state.output.count)
                 state.output.removeAll()
-                // The server may have sent a reason before it closed.
-                state.stream.mayRead = true
-                state.stream.hasHungUp = true
+                state.stream.outputFailed()
                 effects.wantsTurn = true
+                retire(&state, &effects)
             }
         }
     }
@@ -251,7 +250,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         // Reading goes on when nothing more can be decoded in the turn. The windows limit what arrives.
         while state.stream.mayRead, input > 0 {
             switch state.stream.read(into: thread.scratch) {
-            case .wouldBlock: continue
+            case .wouldBlock where state.writeFailure == nil: continue
             case .bytes(let count):
                 input -= max(count, SocketStream.leastReadCost)
                 // If the connection was suspect, the pool may use it again.
@@ -266,7 +265,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             case .end:
                 processTouchedStreams(&state, &effects, now: now)
                 return connectionLost(&state, nil, &effects, now)
-            case .failed:
+            // No answer can be expected from a server to which nothing can be sent.
+            case .wouldBlock, .failed:
                 let error = lossError(state)
                 processTouchedStreams(&state, &effects, now: now)
                 return connectionLost(&state, error, &effects, now)

@@ -62,6 +62,12 @@ package struct SocketStream {
         if events & ends != 0 { hasHungUp = true }
     }
 
+    /// Permits reads after a failed write: the server may have sent a reason before it closed.
+    mutating func outputFailed() {
+        mayRead = true
+        hasHungUp = true
+    }
+
     /// Removes from the output what the socket accepts at once.
     mutating func writeAtOnce(_ output: inout OutputQueue) {
         if !output.isEmpty, case .bytes(let count) = write(output) { output.consume(count) }
@@ -105,14 +111,16 @@ package struct SocketStream {
             case .failed(let error): return .failed(error)
             }
         }
-        let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        var count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        while count < 0, errno == EINTR {
+            count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        }
         if count > 0 {
             if count < buffer.count, !hasHungUp { mayRead = false }
             return .bytes(count)
         }
         if count == 0 { return .end(isClean: true) }
         switch errno {
-        case EINTR: return .wouldBlock
         case EAGAIN:
             mayRead = false
             return .wouldBlock

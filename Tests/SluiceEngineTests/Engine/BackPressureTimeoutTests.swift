@@ -96,6 +96,42 @@ extension EngineTests {
             #expect(try results.last?.get().text == "ok", "\(results)")
         }
 
+        /// The second request cannot be sent, but the server does not end the connection either.
+        @Test(arguments: [false, true])
+        func serverThatShutsItsInputDownLosesTheConnection(_ isHTTP2: Bool) async throws {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let path = folder.appending(path: "s").path
+            let connections = Locked(0)
+            try UnixListener.serve(path) { descriptor in
+                connections.withLock { $0 += 1 }
+                // The service ends when the client has closed the connection.
+                let answer = { (send: () -> Void) in
+                    shutdown(descriptor, Int32(SHUT_RD))
+                    send()
+                    var events = pollfd(fd: descriptor, events: 0, revents: 0)
+                    poll(&events, 1, -1)
+                }
+                if isHTTP2 {
+                    let peer = HTTP2Peer(descriptor)
+                    peer.settings([:])
+                    peer.read { frame in
+                        if frame.kind == .headers { answer { peer.answer(frame.stream, "ok") } }
+                    }
+                } else if TestListener.readHead(descriptor) != nil {
+                    answer { TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor) }
+                }
+            }
+            var context = TransferContext(timeouts: Timeouts(idle: .seconds(10)))
+            context.connection.unixSocket = path
+            if isHTTP2 { context.connection.httpVersion = .http2PriorKnowledge }
+            let transport = SocketTransport()
+            let request = HTTPRequest(method: .get, scheme: "http", authority: "a.test", path: "/")
+            for _ in 0..<3 { #expect(try await transport.result(of: request, context).get().text == "ok") }
+            #expect(connections.withLock { $0 } == 3)
+        }
+
         @Test func serverThatReadsNothingMoreIsIdle() async throws {
             let server = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
