@@ -191,6 +191,8 @@ struct CertificateFile {
     struct Unreadable: Error {
         /// The path, if there is one, and the cause.
         let reason: String
+        /// True for a cause that may soon end, such as a lack of descriptors.
+        var isTransient = false
     }
 
     init(_ source: CertificateSource) throws(Unreadable) {
@@ -239,8 +241,11 @@ struct CertificateFile {
         identity = FileIdentity(path, status)
     }
 
-    private static func unreadable(_ path: String, _ number: Int32) -> Unreadable {
-        Unreadable(reason: "\(path): \(String(cString: strerror(number)).lowercased())")
+    static func unreadable(_ path: String, _ number: Int32) -> Unreadable {
+        Unreadable(
+            reason: "\(path): \(String(cString: strerror(number)).lowercased())",
+            isTransient: [EMFILE, ENFILE, ENOMEM, ENOBUFS, EIO, ESTALE, ETIMEDOUT].contains(number)
+        )
     }
 
     /// Parses the certificates of a PEM text (RFC 7468). The caller frees them with ``free(_:)``.

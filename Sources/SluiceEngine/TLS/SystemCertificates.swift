@@ -30,7 +30,12 @@ final class SystemCertificates: Sendable {
 
     private convenience init() throws(TLSFailure) {
         let locations = SystemCertificateLocations()
-        let certificates = locations.read()
+        let certificates: [[UInt8]]
+        do throws(CertificateFile.Unreadable) {
+            certificates = try locations.read()
+        } catch {
+            throw TLSFailure(.authoritiesUnreadable, detail: error.reason)
+        }
         guard !certificates.isEmpty else {
             throw TLSFailure(
                 .authoritiesUnreadable,
@@ -164,26 +169,34 @@ struct SystemCertificateLocations: CustomStringConvertible {
     var description: String { (files + directories).joined(separator: ", ") }
 
     /// Returns the certificates in DER without duplicates. Empty if there are none.
-    func read() -> [[UInt8]] {
+    ///
+    /// - Throws: An error that may soon end. A file without certificates, or one that does not exist, is none.
+    func read() throws(CertificateFile.Unreadable) -> [[UInt8]] {
         var found: [[UInt8]] = []
         for file in files {
-            found = SystemCertificateLocations.certificates(in: file)
+            found = try SystemCertificateLocations.certificates(in: file)
             if !found.isEmpty { break }
         }
         guard readsDirectoriesToo || found.isEmpty else { return found }
         var known = Set(found)
-        for path in directories.flatMap(SystemCertificateLocations.hashedFiles) {
-            for certificate in SystemCertificateLocations.certificates(in: path)
-            where known.insert(certificate).inserted {
-                found.append(certificate)
+        for directory in directories {
+            for path in try SystemCertificateLocations.hashedFiles(of: directory) {
+                for certificate in try SystemCertificateLocations.certificates(in: path)
+                where known.insert(certificate).inserted {
+                    found.append(certificate)
+                }
             }
         }
         return found
     }
 
     /// Returns the files of a directory that are named by a subject hash, such as `2c11d503.0`. OpenSSL uses no other files.
-    private static func hashedFiles(of directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
+    private static func hashedFiles(of directory: String) throws(CertificateFile.Unreadable) -> [String] {
+        guard let stream = opendir(directory) else {
+            let error = CertificateFile.unreadable(directory, errno)
+            if error.isTransient { throw error }
+            return []
+        }
         defer { closedir(stream) }
         var paths: [String] = []
         while let entry = readdir(stream) {
@@ -198,9 +211,13 @@ struct SystemCertificateLocations: CustomStringConvertible {
         return paths.sorted()
     }
 
-    private static func certificates(in path: String) -> [[UInt8]] {
-        guard let file = try? CertificateFile(path) else { return [] }
-        return PEMCertificates.contents(of: file.contents)
+    private static func certificates(in path: String) throws(CertificateFile.Unreadable) -> [[UInt8]] {
+        do throws(CertificateFile.Unreadable) {
+            return PEMCertificates.contents(of: try CertificateFile(path).contents)
+        } catch {
+            if error.isTransient { throw error }
+            return []
+        }
     }
 }
 

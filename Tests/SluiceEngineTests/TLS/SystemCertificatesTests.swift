@@ -87,7 +87,7 @@ import Testing
         try folder.put(certificates.root.certificate, at: "89abcdef.12")
         try folder.put(certificates.middle.certificate, at: "middle.pem")
         let read = { (file: String?, directory: String?) in
-            SystemCertificateLocations(file: file, directory: directory).read()
+            try? SystemCertificateLocations(file: file, directory: directory).read()
         }
         let (root, otherRoot) = (certificates.root.encoded, certificates.otherRoot.encoded)
         #expect(read(file, "/no/such/directory") == root)
@@ -96,13 +96,32 @@ import Testing
         #expect(read("/no/such/file.pem", folder.path) == otherRoot + root)
         #expect(read("/no/such/file.pem", "/no/such/directory") == [])
         // The directory adds to the default file.
-        #expect(Set(read(nil, folder.path)) == Set(read(nil, "/no/such/directory") + root + otherRoot))
+        let all = try #require(read(nil, "/no/such/directory")) + root + otherRoot
+        #expect(read(nil, folder.path).map(Set.init) == Set(all))
+    }
+
+    /// Otherwise the process would trust the rest of the authorities until it ends.
+    @Test func transientErrorIsNoMissingFile() throws {
+        let certificates = try TestCertificates.shared.get()
+        let folder = try TestFolder()
+        let file = try folder.put(certificates.root.certificate, at: "bundle.pem")
+        // Its first page cannot be read (EIO).
+        let unreadable = "/proc/self/mem"
+        try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/0123abcd.0", withDestinationPath: unreadable)
+        for (file, directory) in [(file, folder.path), (unreadable, "/no/such/directory")] {
+            let locations = SystemCertificateLocations(file: file, directory: directory)
+            #expect(throws: CertificateFile.Unreadable.self) { try locations.read() }
+        }
+        // A missing authority does not prevent the others.
+        try FileManager.default.removeItem(atPath: "\(folder.path)/0123abcd.0")
+        try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/0123abcd.0", withDestinationPath: "/none")
+        #expect(try SystemCertificateLocations(file: file, directory: folder.path).read() == certificates.root.encoded)
     }
 
     @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/etc/ssl/certs/ca-certificates.crt")))
     func certificatesOfTheSystemAreIndexedAndVerified() throws {
         let places = SystemCertificateLocations(file: nil, directory: nil)
-        let found = places.read()
+        let found = try places.read()
         let text = try String(contentsOfFile: "/etc/ssl/certs/ca-certificates.crt", encoding: .utf8)
         #expect(found.count == text.components(separatedBy: "-----BEGIN CERTIFICATE-----").count - 1)
         let index = SystemCertificates(found)
