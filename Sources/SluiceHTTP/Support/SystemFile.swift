@@ -13,7 +13,7 @@ package enum SystemFile {
     /// purpose, because a umask cannot be read without changing it for all threads.
     ///
     /// - Parameter path: An unused path in the folder.
-    /// - Returns: The mode; nil if no file can be created.
+    /// - Returns: The mode; nil, with `errno` set, if no file can be created.
     package static func modeOfNewFile(at path: String) -> mode_t? {
         let rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, rights)

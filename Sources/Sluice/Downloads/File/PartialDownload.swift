@@ -85,11 +85,12 @@ final class PartialDownload: Sendable {
     ///
     /// - Parameter resource: The resource that will be written.
     /// - Returns: The new generation.
-    /// - Throws: `insufficientSpace` if the length is known and the disk does not have enough space.
+    /// - Throws: `insufficientSpace` if the length is known and the disk does not have enough space; `cannotWriteFile`.
     @discardableResult
     func begin(_ resource: RemoteResource) async throws(SluiceError) -> Int {
         try await perform { part throws(SluiceError) in
-            part.reset()
+            let failure = part.reset()
+            guard failure == 0 else { throw .cannotWrite(part.subject, failure) }
             let generation = part.state.withLock { state in
                 state.resource = resource
                 state.generation += 1
@@ -162,7 +163,8 @@ final class PartialDownload: Sendable {
     /// Removes the partial file and its journal, unless they belong to another process by now.
     private func removeFiles() {
         switch descriptor.holder(of: location.part) {
-        case .thisFile: location.remove()
+        // A journal that remains describes no bytes of an empty file.
+        case .thisFile: if !location.remove() { _ = descriptor.setLength(0) }
         case .noFile: location.removeJournal()
         case .otherFile: break
         }
@@ -431,7 +433,13 @@ extension PartialDownload {
         // A sync can take long. The sender may have been cancelled meanwhile.
         if error == 0, sender?.isEnding == true { throw .cancelled }
         // Until the sync ends, the file is readable by its owner only.
-        if error == 0, hasName, let mode = location.fileMode { error = descriptor.setMode(mode) }
+        if error == 0, hasName {
+            if let mode = location.fileMode {
+                error = descriptor.setMode(mode)
+            } else if [EMFILE, ENFILE, ENOMEM, EIO].contains(errno) {
+                error = errno
+            }
+        }
         guard error == 0 else { throw .cannotWrite(subject, error) }
         let (resource, resumed) = state.withLock { ($0.resource, $0.resumed) }
         let path: String

@@ -98,8 +98,8 @@ extension PartialDownload {
     /// - Returns: 0, or the error that prevents the use of the file. The file is then unchanged.
     func restore() -> Int32 {
         let length = descriptor.length ?? 0
-        switch SystemFile.contents(of: location.journal, limit: PartialDownloadJournal.limit + 1, isOwn: true) {
-        case .failed(let error) where ![EACCES, EPERM, ELOOP, ENXIO].contains(error):
+        switch location.readJournal() {
+        case .failed(let error) where !PartialDownloadLocation.isPermanent(error):
             // The journal may be readable later, and with it the bytes of the file.
             return error
         case .failed: state.withLock { $0.hasJournal = true }
@@ -124,24 +124,28 @@ extension PartialDownload {
             state.withLock { $0.hasJournal = true }
         }
         if length == 0, !state.withLock({ $0.hasJournal }) { return 0 }
-        reset()
-        return descriptor.setLength(0)
+        let error = reset()
+        return error == 0 ? descriptor.setLength(0) : error
     }
 
     /// Drops the bytes that are there and removes the journal from the disk first: after a crash no journal may
     /// describe bytes that have been overwritten. Runs on the queue.
-    func reset() {
-        let hasJournal = state.withLock { state in
+    ///
+    /// - Returns: 0, or the error if the journal cannot be removed. Nothing is dropped then.
+    func reset() -> Int32 {
+        if state.withLock(\.hasJournal), hasName {
+            let error = location.removeJournal()
+            guard error == 0 else { return error }
+            SystemFile.syncFolder(of: location.journal)
+        }
+        state.withLock { state in
             state.resource = nil
             state.completed = ByteRanges()
             state.synced = ByteRanges()
             state.resumed = 0
-            defer { state.hasJournal = false }
-            return state.hasJournal
+            state.hasJournal = false
         }
-        guard hasJournal, hasName else { return }
-        location.removeJournal()
-        SystemFile.syncFolder(of: location.journal)
+        return 0
     }
 }
 

@@ -252,23 +252,49 @@ extension PartialDownloadLocation {
         }
     }
 
-    /// The mode that new files of this process get in the folder. Nil if no file can be created, and for a temporary
-    /// file, which remains readable by its owner only.
+    /// The mode that new files of this process get in the folder; nil for a temporary file, which remains readable by its owner only. Also nil,
+    /// with `errno` set, if no file can be created.
     var fileMode: mode_t? {
+        errno = 0
         if finalName == .temporary { return nil }
         unlink(newJournal)
         return SystemFile.modeOfNewFile(at: newJournal)
     }
 
-    func removeJournal() {
+    /// Removes the journal. Empties it where the folder does not permit that: an empty journal describes no bytes.
+    ///
+    /// - Returns: 0, or an error after which a later send could still read the journal.
+    @discardableResult
+    func removeJournal() -> Int32 {
         unlink(newJournal)
-        unlink(journal)
+        guard unlink(journal) != 0, errno != ENOENT else { return 0 }
+        let error = errno
+        let file = open(journal, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        if file >= 0 {
+            defer { close(file) }
+            if fsync(file) == 0 { return 0 }
+        }
+        switch readJournal() {
+        case .absent: return 0
+        case .failed(let error) where Self.isPermanent(error): return 0
+        case .contents, .failed: return error
+        }
     }
 
+    /// Reads the journal, if it is a file of the current user.
+    func readJournal() -> SystemFile.Contents {
+        SystemFile.contents(of: journal, limit: PartialDownloadJournal.limit + 1, isOwn: true)
+    }
+
+    /// Returns true for an error of reading a journal that will never be readable, such as the file of another user.
+    static func isPermanent(_ error: Int32) -> Bool { [EACCES, EPERM, ELOOP, ENXIO].contains(error) }
+
     /// Removes the journal, then the partial file. A crash between the two does no harm.
-    func remove() {
-        removeJournal()
-        unlink(part)
+    ///
+    /// - Returns: True if both are gone.
+    func remove() -> Bool {
+        let hasRemovedJournal = removeJournal() == 0
+        return unlink(part) == 0 && hasRemovedJournal
     }
 
     /// Renames a file unless the new name exists.
