@@ -16,6 +16,10 @@ final class CookieFile: Sendable {
         var owesWrite = false
         /// True if the cookies of the file were removed before it could be read.
         var isForgotten = false
+        /// The number of scheduled writes that have failed since the last one that succeeded.
+        var failures = 0
+        /// True while a failed write waits to be repeated.
+        var isRepeating = false
         /// The time of the last scheduled write.
         var lastWrite: DispatchTime?
         /// The contents last written, and the number of the snapshot that they came from.
@@ -101,9 +105,32 @@ final class CookieFile: Sendable {
             }
             jar.takeSnapshot { [self] number, lines in
                 queue.async { [self] in
-                    if case .failure(let error) = writeNow(lines, number, isForced: false) { onFailure(error) }
+                    switch writeNow(lines, number, isForced: false) {
+                    case .success: state.withLock { $0.failures = 0 }
+                    case .failure(let error):
+                        onFailure(error)
+                        repeatWrite(of: jar)
+                    }
                 }
             }
+        }
+    }
+
+    /// Schedules another write after one has failed: a second later, then after twice the time of the last pause, up to 64 seconds.
+    private func repeatWrite(of jar: CookieJar) {
+        let pause: Int? = state.withLock { state in
+            if state.isRepeating { return nil }
+            state.isRepeating = true
+            defer { state.failures += 1 }
+            return 1 << min(state.failures, 6)
+        }
+        guard let pause else { return }
+        queue.asyncAfter(deadline: .now() + .seconds(pause)) { [self, weak jar] in
+            let isFailing = state.withLock { state in
+                state.isRepeating = false
+                return state.failures > 0
+            }
+            if isFailing, let jar { scheduleWrite(of: jar) }
         }
     }
 

@@ -20,7 +20,8 @@ import SluiceFoundation
 ///
 /// No request fails because of the file. A missing file is an empty jar, and lines that are not cookies are skipped. A
 /// file that cannot be read is left unchanged and never overwritten: the jar continues in memory and calls `onFailure`.
-/// It also calls `onFailure` for each failed write. ``load()`` and ``save()`` throw the same errors.
+/// It also calls `onFailure` for each failed write, which is repeated after a second, then less often. ``load()`` and
+/// ``save()`` throw the same errors.
 ///
 /// On Linux, cookies are accepted and sent by the rules of RFC 6265bis. Names and values are sent byte for byte as
 /// received. Servers cannot set cookies for a public suffix such as `co.uk`, by the list of libpsl (publicsuffix.org).

@@ -201,6 +201,20 @@ private final class Folder: Sendable {
         #expect(await CookieJar(file: folder.path).cookies.map(\.name) == ["a", "id"])
     }
 
+    @Test func failedWriteIsRepeated() async throws {
+        let folder = try Folder()
+        let parent = folder.url.appending(path: "later")
+        let path = parent.appending(path: "cookies.txt").path
+        let failures = Locked(0)
+        let jar = CookieJar(file: path) { _ in failures.withLock { $0 += 1 } }
+        try await jar.set(Self.cookie)
+        try await waitUntil(within: .seconds(600)) { failures.withLock { $0 } > 0 }
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        try await waitUntil(within: .seconds(600)) { FileManager.default.fileExists(atPath: path) }
+        #expect(await CookieJar(file: path).cookies == [Self.cookie])
+        withExtendedLifetime(jar) {}
+    }
+
     @Test func missingFolderFailsSavingAndIsReported() async throws {
         let folder = try Folder()
         let failures = Locked<[SluiceError]>([])
