@@ -295,8 +295,8 @@ final class LoopbackListener: Sendable {
             guard polled[0].revents != 0 else { continue }
             if let accepted = socket.accept() {
                 take(accepted)
-            } else if errno == EMFILE || errno == ENFILE {
-                // The connection stays in the backlog and the listening socket readable until a descriptor is free, so pause.
+            } else if ![EAGAIN, EINTR, ECONNABORTED].contains(errno) {
+                // Without a descriptor or memory, the connection stays in the backlog and the listening socket readable, so pause.
                 var polledStop = pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0)
                 _ = poll(&polledStop, 1, 10)
             }
