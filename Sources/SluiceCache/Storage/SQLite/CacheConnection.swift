@@ -158,3 +158,70 @@ extension SQLiteConnection {
         try run("PRAGMA cache_size = -8192")
     }
 }
+
+// MARK: - Pending reads
+
+/// The reads for which requests wait. Each fails after a limit, so that a disk that hangs, such as one of another computer, delays a
+/// request only once.
+final class PendingReads: Sendable {
+    private struct Read {
+        let began: ContinuousClock.Instant
+        let fail: @Sendable () -> Void
+    }
+
+    private struct State {
+        var reads: [Int: Read] = [:]
+        var lastID = 0
+        /// The number of reads that have failed here, and that the disk has not answered.
+        var overdue = 0
+        var isWatching = false
+    }
+
+    private let limit: Duration
+    private let state = Locked(State())
+
+    init(limit: Duration) {
+        self.limit = limit
+    }
+
+    /// Adds a read.
+    ///
+    /// - Parameter fail: Called, on any thread, if the disk has not answered it within the limit.
+    /// - Returns: The number of the read; nil if an earlier one is overdue.
+    func begin(_ fail: @escaping @Sendable () -> Void) -> Int? {
+        let (id, isFirst): (Int?, Bool) = state.withLock { state in
+            if state.overdue > 0 { return (nil, false) }
+            state.lastID += 1
+            state.reads[state.lastID] = Read(began: .now, fail: fail)
+            defer { state.isWatching = true }
+            return (state.lastID, !state.isWatching)
+        }
+        if isFirst { watch() }
+        return id
+    }
+
+    /// Removes a read that the disk has answered. Returns false if it has failed before.
+    func end(_ id: Int) -> Bool {
+        let read = state.withLock { state in
+            let read = state.reads.removeValue(forKey: id)
+            if read == nil { state.overdue -= 1 }
+            return read
+        }
+        return read != nil
+    }
+
+    private func watch() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(4)) { [self] in
+            let (late, goesOn) = state.withLock { state in
+                let now = ContinuousClock.now
+                let late = state.reads.filter { now - $0.value.began >= limit }
+                for id in late.keys { state.reads[id] = nil }
+                state.overdue += late.count
+                state.isWatching = !state.reads.isEmpty
+                return (late.values, state.isWatching)
+            }
+            for read in late { read.fail() }
+            if goesOn { watch() }
+        }
+    }
+}

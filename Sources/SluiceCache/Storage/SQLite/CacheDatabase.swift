@@ -17,6 +17,7 @@ final class CacheDatabase: Sendable {
     let status = Locked(Status())
     private let readers = [CacheConnection("sluice.cache.read"), CacheConnection("sluice.cache.read")]
     private let waiting = Locked([0, 0])
+    private let pending: PendingReads
 
     /// The file that was opened last.
     struct Opened: Sendable {
@@ -48,6 +49,7 @@ final class CacheDatabase: Sendable {
         self.tuning = tuning
         self.clock = clock
         self.onEvent = onEvent
+        pending = PendingReads(limit: tuning.diskLimit)
     }
 
     deinit {
@@ -89,7 +91,8 @@ final class CacheDatabase: Sendable {
         throw fileReplaced
     }
 
-    /// Reads from the database, without a task if the file is open and unchanged.
+    /// Reads from the database, without a task if the file is open and unchanged. Fails if the disk does not respond within its limit, and
+    /// then at once until it has responded.
     ///
     /// - Parameters:
     ///   - work: The work, which runs on a queue that may block. It is repeated if the file has been replaced.
@@ -98,9 +101,16 @@ final class CacheDatabase: Sendable {
         _ work: @escaping @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Value,
         completion: @escaping @Sendable (Result<Value, SluiceError>) -> Void
     ) {
+        let fail: @Sendable () -> Void = { [self] in
+            completion(.failure(unavailable("the disk has not responded for \(tuning.diskLimit)")))
+        }
+        guard let id = pending.begin(fail) else { return fail() }
+        let finish: @Sendable (Result<Value, SluiceError>) -> Void = { [pending] result in
+            if pending.end(id) { completion(result) }
+        }
         let again: @Sendable () -> Void = { [self] in
             Task {
-                completion(await .of { () async throws(SluiceError) in try await read(work) })
+                finish(await .of { () async throws(SluiceError) in try await read(work) })
             }
         }
         guard let opened = status.withLock({ $0.opened }) else { return again() }
@@ -110,11 +120,14 @@ final class CacheDatabase: Sendable {
             let outcome = reader.read(opened, in: files, schema, tuning, work)
             leaveReader(index)
             switch outcome {
-            case .success(let value): completion(.success(value))
+            case .success(let value): finish(.success(value))
             case .failure(.failed(let failure)) where failure.isBusy:
-                completion(.failure(error(failure, isWrite: false)))
+                finish(.failure(error(failure, isWrite: false)))
+            case .failure(.moved):
+                status.withLock { $0.forget(opened) }
+                again()
             // The retry encounters the problem again, and resolves or reports it.
-            case .failure: again()
+            case .failure(.failed): again()
             }
         }
     }

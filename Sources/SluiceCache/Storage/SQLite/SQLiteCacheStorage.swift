@@ -11,7 +11,8 @@ import SluiceHTTP
 /// with an event, and a new one is created. The old file is deleted when all entries, or those of a partition, are
 /// removed. Each entry has a checksum; an entry that does not match it is treated as missing. A folder or file that
 /// another user owns or can write is refused. If the file cannot be used, every call throws an error with the code
-/// ``SluiceError/Code/cacheFailed``, and the file is tried again every few seconds. Strings that are canonically
+/// ``SluiceError/Code/cacheFailed``, and the file is tried again every few seconds. If the disk does not respond, a
+/// look-up fails after five seconds, and later ones fail at once until it responds. Strings that are canonically
 /// equivalent but have different bytes are different names.
 public final class SQLiteCacheStorage: PolledCacheStorage {
     let database: CacheDatabase
@@ -67,11 +68,17 @@ public final class SQLiteCacheStorage: PolledCacheStorage {
     /// - Returns: The entries.
     /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
-        entries(
-            of: try await database.read { connection throws(SQLiteFailure) in
+        let fence = Locked(())
+        defer { fence.synchronize() }
+        let found = await withUnsafeContinuation { continuation in
+            database.read { connection throws(SQLiteFailure) in
                 try EntryLookup(key, at: now, in: connection)
+            } completion: { found in
+                fence.synchronize()
+                continuation.resume(returning: found)
             }
-        )
+        }
+        return entries(of: try found.get())
     }
 
     private func entries(of found: EntryLookup) -> [CacheEntry] {
@@ -184,6 +191,8 @@ struct CacheTuning: Sendable {
     var statementLimit = Duration.seconds(10)
     /// The time after which a read is interrupted.
     var readLimit = Duration.seconds(2)
+    /// The time for which a request waits for a disk that does not respond.
+    var diskLimit = Duration.seconds(5)
     /// The time after which a database that cannot be used is tried again.
     var retryInterval = Duration.seconds(5)
     /// The interval at which readers check that the path still refers to the file.

@@ -354,8 +354,27 @@ struct SQLiteFailure: Error, Hashable {
 
     /// Creates an error from the last call on a connection.
     init(_ code: Int32, of database: OpaquePointer?, isCorruption: Bool = false) {
+        // SQLite calls a file damaged that the disk does not read.
+        if code & 0xff == SQLITE_CORRUPT, let error = Self.readError(of: database) {
+            self.init(SQLITE_IOERR, "the disk cannot be read: \(error)")
+            return
+        }
         let message = sqlite.sqlite3_errmsg(database).map { String(cString: $0) }
         self.init(code, message ?? "out of memory", isCorruption: isCorruption)
+    }
+
+    /// Returns the last error of reading the database file or its log, if SQLite takes it for damage.
+    private static func readError(of database: OpaquePointer?) -> SystemError? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        for operation in [SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER] {
+            var number: Int32 = 0
+            guard sqlite.sqlite3_file_control(database, "main", operation, &file) == SQLITE_OK,
+                let control = file?.pointee.pMethods?.pointee.xFileControl,
+                control(file, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK
+            else { continue }
+            if [EIO, ENXIO, ERANGE].contains(number) { return SystemError(number: number) }
+        }
+        return nil
     }
 
     /// Returns the error for a value that no version of the cache writes.

@@ -207,6 +207,31 @@ import Testing
         #expect(try await storage.size() == CacheSize())
     }
 
+    @Test func diskThatHangsDelaysARequestOnce() async throws {
+        let storage = folder.storage { $0.diskLimit = .milliseconds(40) }
+        let entry = CacheEntry("a")
+        try await storage.store(entry)
+        let disk = DispatchSemaphore(value: 0)
+        let answers = Shared<[Result<Int, SluiceError>]>([])
+        // Both connections that read.
+        for number in 0..<2 {
+            storage.database.read { _ throws(SQLiteFailure) in
+                disk.wait()
+                return number
+            } completion: { answer in
+                answers.change { $0.append(answer) }
+            }
+        }
+        await eventually { answers.read.count == 2 }
+        let error = await #expect(throws: SluiceError.self) { try await storage.entries(for: entry.key, at: Date()) }
+        #expect(error?.code == .cacheFailed)
+        #expect(error?.description.contains("has not responded") == true)
+        for answer in answers.read { #expect(throws: SluiceError.self) { try answer.get() } }
+        for _ in 0..<2 { disk.signal() }
+        await eventually { (try? await storage.entries(for: entry.key, at: Date()))?.count == 1 }
+        #expect(answers.read.count == 2)
+    }
+
     @Test func changesAreAppliedInOrder() async throws {
         let storage = folder.storage()
         try await storage.apply([
