@@ -334,6 +334,15 @@ extension Constraint {
 extension ConstraintGate {
     private struct Reference {
         weak var gate: ConstraintGate?
+        /// The address of the gate. No `ObjectIdentifier`: Swift 6.3 crashes for an optional structure of one beside a weak reference.
+        let address: Int
+
+        init(_ gate: ConstraintGate) {
+            self.gate = gate
+            address = Self.address(of: gate)
+        }
+
+        static func address(of gate: ConstraintGate) -> Int { Int(bitPattern: ObjectIdentifier(gate)) }
     }
 
     /// The gates by their constraint. A gate keeps its constraint, so the identifier stays valid as long as the gate.
@@ -344,7 +353,7 @@ extension ConstraintGate {
         gates.withLock { gates in
             if let gate = gates[constraint]?.gate { return gate }
             let gate = makeGate()
-            gates[constraint] = Reference(gate: gate)
+            gates[constraint] = Reference(gate)
             return gate
         }
     }
@@ -352,9 +361,10 @@ extension ConstraintGate {
     /// Removes the gate at its end, unless the object has got another one meanwhile.
     fileprivate func removeShared() {
         guard type(of: constraint) is any AnyObject.Type else { return }
-        let constraint = ObjectIdentifier(constraint as AnyObject)
+        let (constraint, own) = (ObjectIdentifier(constraint as AnyObject), Reference.address(of: self))
+        // The gate itself is not loaded: its last reference could end under the lock.
         ConstraintGate.gates.withLock { gates in
-            if gates[constraint]?.gate == nil { gates[constraint] = nil }
+            if gates[constraint]?.address == own { gates[constraint] = nil }
         }
     }
 
