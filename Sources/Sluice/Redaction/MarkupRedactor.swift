@@ -40,8 +40,9 @@ struct MarkupRedactor {
     private var position = 0
     private var output: [UInt8] = []
     private var open: [Element] = []
-    /// The number of open elements of each name in lowercase letters. An end tag of HTML that matches none is found without a search.
-    private var openNames: [String: Int] = [:]
+    /// The number of open elements of each name in lowercase letters. An end tag of HTML that matches none is found without a search. The
+    /// names are bytes, because hashing a string sorts its combining characters.
+    private var openNames: [[UInt8]: Int] = [:]
 
     /// Removes the secrets from XML or HTML.
     ///
@@ -210,9 +211,7 @@ extension MarkupRedactor {
         openNames[key] = openNames[key].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 
-    private static func lowercased(_ name: ArraySlice<UInt8>) -> String {
-        String(decoding: name.map(\.asciiLowercased), as: UTF8.self)
-    }
+    private static func lowercased(_ name: ArraySlice<UInt8>) -> [UInt8] { name.map(\.asciiLowercased) }
 }
 
 // MARK: - Start tags
