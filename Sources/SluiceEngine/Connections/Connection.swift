@@ -288,14 +288,14 @@ package final class Connection: LoopHandler, RequestCarrier {
         while state.stream.mayRead, !transaction.isPaused, !state.hasUnparsedRest, input > 0 {
             let (moved, status) = readOnce(&state, transaction, &output, on: thread)
             switch moved {
-            case .wouldBlock where state.writeFailure == nil || transaction.parser.hasBegun: continue
+            case .wouldBlock where state.writeFailure == nil || transaction.hasWritten: continue
             case .bytes(let count):
                 transaction.lastActivity = now
                 // Many small reads take as long as a few large ones.
                 input -= max(count, SocketStream.leastReadCost)
                 guard handle(status, &state, transaction, &effects, now) else { return }
             case .end(let isClean): return inputEnded(&state, transaction, isClean: isClean, &effects, now)
-            // No response has begun, and none can be expected to a request that cannot be sent.
+            // No response can be expected to a request of which nothing was sent.
             case .wouldBlock, .failed: return connectionLost(&state, transaction, lossError(state), &effects)
             }
         }

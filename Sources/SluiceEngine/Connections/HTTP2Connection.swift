@@ -8,8 +8,7 @@ import Synchronization
 /// An open connection of HTTP/2, which carries concurrent requests (RFC 9113).
 ///
 /// It belongs to one loop for its lifetime. A request starts on the calling thread, under the lock of the connection. If few requests are
-/// active, it is written at once, otherwise together with others in the next turn of the loop. The loop never waits for the lock, as with
-/// ``Connection``.
+/// active, it is written at once, otherwise together with others in the next turn. As with ``Connection``, no loop waits for the lock.
 final class HTTP2Connection: LoopHandler, RequestCarrier {
     /// The maximum number of active requests, including the new one, at which the calling thread writes the request itself.
     private static let directStreams = 2
@@ -32,6 +31,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var liveness: HTTP2Liveness
         /// True while a requested turn will write the submitted requests.
         var awaitsTurn = false
+        /// False if no response can be expected, because output has failed before any request was sent.
+        var mayBeAnswered: Bool { writeFailure == nil || session.activeStreams.contains(where: \.hasWritten) }
     }
 
     let pool: ConnectionPool
@@ -45,7 +46,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     /// The pin failure to report, in the report-only mode.
     private let pinFailure: TLSFailure?
     private let state: ConnectionLock<State>
-    /// True if a body that had nothing to send may have more.
+    /// True if a body may have more to send.
     private let bodiesHaveMore = Atomic(false)
 
     /// Creates a connection from a connected socket, or returns nil if memory is short.
@@ -250,7 +251,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         // Reading goes on when nothing more can be decoded in the turn. The windows limit what arrives.
         while state.stream.mayRead, input > 0 {
             switch state.stream.read(into: thread.scratch) {
-            case .wouldBlock where state.writeFailure == nil: continue
+            case .wouldBlock where state.mayBeAnswered: continue
             case .bytes(let count):
                 input -= max(count, SocketStream.leastReadCost)
                 // If the connection was suspect, the pool may use it again.
@@ -265,7 +266,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             case .end:
                 processTouchedStreams(&state, &effects, now: now)
                 return connectionLost(&state, nil, &effects, now)
-            // No answer can be expected from a server to which nothing can be sent.
             case .wouldBlock, .failed:
                 let error = lossError(state)
                 processTouchedStreams(&state, &effects, now: now)
@@ -273,8 +273,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             }
         }
         processTouchedStreams(&state, &effects, now: now)
-        let hasMore = state.stream.mayRead || state.session.undecoded.contains { !$0.isPaused }
-        if hasMore { effects.wantsTurn = true }
+        let hasUndecoded = state.session.undecoded.contains { !$0.isPaused }
+        if state.stream.mayRead || hasUndecoded { effects.wantsTurn = true }
     }
 
     /// Passes a GOAWAY or a changed limit on concurrent requests to the pool, with requests that were submitted but cannot be written.
