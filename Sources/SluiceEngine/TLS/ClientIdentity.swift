@@ -244,7 +244,7 @@ struct CertificateFile {
     static func unreadable(_ path: String, _ number: Int32) -> Unreadable {
         Unreadable(
             reason: "\(path): \(String(cString: strerror(number)).lowercased())",
-            isTransient: [EMFILE, ENFILE, ENOMEM, ENOBUFS, EIO, ESTALE, ETIMEDOUT].contains(number)
+            isTransient: [EAGAIN, EINTR, EIO, EMFILE, ENFILE, ENOBUFS, ENOMEM, ESTALE, ETIMEDOUT].contains(number)
         )
     }
 

@@ -170,13 +170,18 @@ struct SystemCertificateLocations: CustomStringConvertible {
 
     /// Returns the certificates in DER without duplicates. Empty if there are none.
     ///
-    /// - Throws: An error that may soon end. A file without certificates, or one that does not exist, is none.
+    /// - Throws: An error that may soon end, unless another file has the certificates. A file that has none or does not exist is no error.
     func read() throws(CertificateFile.Unreadable) -> [[UInt8]] {
         var found: [[UInt8]] = []
-        for file in files {
-            found = try SystemCertificateLocations.certificates(in: file)
-            if !found.isEmpty { break }
+        var failure: CertificateFile.Unreadable?
+        for file in files where found.isEmpty {
+            do throws(CertificateFile.Unreadable) {
+                found = try SystemCertificateLocations.certificates(in: file)
+            } catch {
+                failure = failure ?? error
+            }
         }
+        if found.isEmpty, let failure { throw failure }
         guard readsDirectoriesToo || found.isEmpty else { return found }
         var known = Set(found)
         for directory in directories {
@@ -199,7 +204,9 @@ struct SystemCertificateLocations: CustomStringConvertible {
         }
         defer { closedir(stream) }
         var paths: [String] = []
-        while let entry = readdir(stream) {
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
@@ -208,6 +215,7 @@ struct SystemCertificateLocations: CustomStringConvertible {
             else { continue }
             paths.append("\(directory)/\(name)")
         }
+        if errno != 0 { throw CertificateFile.unreadable(directory, errno) }
         return paths.sorted()
     }
 
