@@ -13,17 +13,17 @@ package enum SystemFile {
     /// purpose, because a umask cannot be read without changing it for all threads.
     ///
     /// - Parameter path: An unused path in the folder.
-    /// - Returns: The mode; nil, with `errno` set, if no file can be created.
-    package static func modeOfNewFile(at path: String) -> mode_t? {
+    /// - Returns: The mode and 0; nil and the error if no file can be created.
+    package static func modeOfNewFile(at path: String) -> (mode: mode_t?, error: Int32) {
         let rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, rights)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { return (nil, errno) }
         defer {
             close(descriptor)
             unlink(path)
         }
         var status = stat()
-        return fstat(descriptor, &status) == 0 ? status.st_mode & rights : nil
+        return fstat(descriptor, &status) == 0 ? (status.st_mode & rights, 0) : (nil, errno)
     }
 
     /// Reads a small file, up to a limit in bytes. Does not follow a symbolic link.

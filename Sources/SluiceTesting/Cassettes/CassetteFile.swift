@@ -355,7 +355,7 @@ final class BodyFile: Sendable {
         }
         if descriptor >= 0 {
             let unused = Self.uniqueURL(in: url.deletingLastPathComponent()).path
-            if let mode = SystemFile.modeOfNewFile(at: unused) { fchmod(descriptor, mode) }
+            if let mode = SystemFile.modeOfNewFile(at: unused).mode { fchmod(descriptor, mode) }
             if close(descriptor) != 0 { throw .unwritableBody(destination, errno) }
         }
         guard rename(url.path, destination.path) == 0 else { throw .unwritableBody(destination, errno) }

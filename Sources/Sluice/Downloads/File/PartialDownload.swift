@@ -434,10 +434,12 @@ extension PartialDownload {
         if error == 0, sender?.isEnding == true { throw .cancelled }
         // Until the sync ends, the file is readable by its owner only.
         if error == 0, hasName {
-            if let mode = location.fileMode {
+            let (mode, failure) = location.fileMode()
+            if let mode {
                 error = descriptor.setMode(mode)
-            } else if [EMFILE, ENFILE, ENOMEM, EIO].contains(errno) {
-                error = errno
+            } else if isResumable, [EMFILE, ENFILE, ENOMEM, EIO].contains(failure) {
+                // The bytes are kept for another send. A file that cannot be resumed remains private instead.
+                error = failure
             }
         }
         guard error == 0 else { throw .cannotWrite(subject, error) }

@@ -33,6 +33,14 @@ struct PartialDownloadJournal: Codable, Sendable, Hashable {
 }
 
 extension PartialDownloadJournal {
+    /// Decodes a journal; nil for any other contents of a file.
+    init?(_ contents: Data) {
+        guard contents.count <= Self.limit, let journal = try? JSONDecoder().decode(Self.self, from: contents) else {
+            return nil
+        }
+        self = journal
+    }
+
     /// Decodes the version first, because other versions may have other members.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -105,8 +113,7 @@ extension PartialDownload {
         case .failed: state.withLock { $0.hasJournal = true }
         case .absent: break
         case .contents(let data):
-            if data.count <= PartialDownloadJournal.limit,
-                let journal = try? JSONDecoder().decode(PartialDownloadJournal.self, from: data),
+            if let journal = PartialDownloadJournal(data),
                 let completed = journal.trusted(partLength: length, bootID: BootID.current), !completed.isEmpty
             {
                 let isSameBoot = journal.bootID == BootID.current

@@ -252,33 +252,41 @@ extension PartialDownloadLocation {
         }
     }
 
-    /// The mode that new files of this process get in the folder; nil for a temporary file, which remains readable by its owner only. Also nil,
-    /// with `errno` set, if no file can be created.
-    var fileMode: mode_t? {
-        errno = 0
-        if finalName == .temporary { return nil }
+    /// Returns the mode that new files of this process get in the folder, or the error if none can be created. Nil for a temporary file, which
+    /// remains readable by its owner only.
+    func fileMode() -> (mode: mode_t?, error: Int32) {
+        if finalName == .temporary { return (nil, 0) }
         unlink(newJournal)
         return SystemFile.modeOfNewFile(at: newJournal)
     }
 
     /// Removes the journal. Empties it where the folder does not permit that: an empty journal describes no bytes.
     ///
-    /// - Returns: 0, or an error after which a later send could still read the journal.
+    /// - Returns: 0, or an error after which a later send could still trust the journal.
     @discardableResult
     func removeJournal() -> Int32 {
         unlink(newJournal)
         guard unlink(journal) != 0, errno != ENOENT else { return 0 }
         let error = errno
-        let file = open(journal, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        if file >= 0 {
-            defer { close(file) }
-            if fsync(file) == 0 { return 0 }
-        }
+        emptyJournal()
         switch readJournal() {
         case .absent: return 0
         case .failed(let error) where Self.isPermanent(error): return 0
+        case .contents(let contents) where PartialDownloadJournal(contents) == nil: return 0
         case .contents, .failed: return error
         }
+    }
+
+    /// Empties the journal, if it is a file of this user that has no other name.
+    private func emptyJournal() {
+        let file = open(journal, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        if file < 0 { return }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            status.st_nlink == 1
+        else { return }
+        if ftruncate(file, 0) == 0 { _ = SystemFile.sync(file) }
     }
 
     /// Reads the journal, if it is a file of the current user.
