@@ -18,6 +18,8 @@ final class CookieFile: Sendable {
         var isForgotten = false
         /// The number of scheduled writes that have failed since the last one that succeeded.
         var failures = 0
+        /// True if the last scheduled write has failed.
+        var hasFailed = false
         /// True while a failed write waits to be repeated.
         var isRepeating = false
         /// The time of the last scheduled write.
@@ -106,7 +108,7 @@ final class CookieFile: Sendable {
             jar.takeSnapshot { [self] number, lines in
                 queue.async { [self] in
                     switch writeNow(lines, number, isForced: false) {
-                    case .success: state.withLock { $0.failures = 0 }
+                    case .success: state.withLock { ($0.hasFailed, $0.failures) = (false, 0) }
                     case .failure(let error):
                         onFailure(error)
                         repeatWrite(of: jar)
@@ -119,6 +121,7 @@ final class CookieFile: Sendable {
     /// Schedules another write after one has failed: a second later, then after twice the time of the last pause, up to 64 seconds.
     private func repeatWrite(of jar: CookieJar) {
         let pause: Int? = state.withLock { state in
+            state.hasFailed = true
             if state.isRepeating { return nil }
             state.isRepeating = true
             defer { state.failures += 1 }
@@ -126,11 +129,11 @@ final class CookieFile: Sendable {
         }
         guard let pause else { return }
         queue.asyncAfter(deadline: .now() + .seconds(pause)) { [self, weak jar] in
-            let isFailing = state.withLock { state in
+            let hasFailed = state.withLock { state in
                 state.isRepeating = false
-                return state.failures > 0
+                return state.hasFailed
             }
-            if isFailing, let jar { scheduleWrite(of: jar) }
+            if hasFailed, let jar { scheduleWrite(of: jar) }
         }
     }
 
