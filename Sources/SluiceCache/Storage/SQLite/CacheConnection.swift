@@ -200,6 +200,9 @@ final class PendingReads: Sendable {
         return id
     }
 
+    /// Returns true if a read has not failed.
+    func isWaiting(_ id: Int) -> Bool { state.withLock { $0.reads[id] != nil } }
+
     /// Removes a read that the disk has answered. Returns false if it has failed before.
     func end(_ id: Int) -> Bool {
         let read = state.withLock { state in

@@ -18,6 +18,8 @@ final class CacheDatabase: Sendable {
     private let readers = [CacheConnection("sluice.cache.read"), CacheConnection("sluice.cache.read")]
     private let waiting = Locked([0, 0])
     private let pending: PendingReads
+    /// The checks for foreign changes. They wait for writes, which may take long without any fault of the disk.
+    private let checks: PendingReads
 
     /// The file that was opened last.
     struct Opened: Sendable {
@@ -50,6 +52,7 @@ final class CacheDatabase: Sendable {
         self.clock = clock
         self.onEvent = onEvent
         pending = PendingReads(limit: tuning.diskLimit)
+        checks = PendingReads(limit: tuning.diskLimit)
     }
 
     deinit {
@@ -101,9 +104,7 @@ final class CacheDatabase: Sendable {
         _ work: @escaping @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Value,
         completion: @escaping @Sendable (Result<Value, SluiceError>) -> Void
     ) {
-        let fail: @Sendable () -> Void = { [self] in
-            completion(.failure(unavailable("the disk has not responded for \(tuning.diskLimit)")))
-        }
+        let fail: @Sendable () -> Void = { [self] in completion(.failure(diskHangs)) }
         guard let id = pending.begin(fail) else { return fail() }
         let finish: @Sendable (Result<Value, SluiceError>) -> Void = { [pending] result in
             if pending.end(id) { completion(result) }
@@ -117,6 +118,11 @@ final class CacheDatabase: Sendable {
         let index = joinReaders()
         let reader = readers[index]
         reader.queue.async { [self] in
+            guard pending.isWaiting(id) else {
+                leaveReader(index)
+                _ = pending.end(id)
+                return
+            }
             let outcome = reader.read(opened, in: files, schema, tuning, work)
             leaveReader(index)
             switch outcome {
@@ -131,6 +137,33 @@ final class CacheDatabase: Sendable {
             }
         }
     }
+
+    /// Passes on whether another process has changed the storage since the last call. Fails as a read does if the disk does not respond.
+    func checkForeignChanges(_ completion: @escaping @Sendable (Result<Bool, SluiceError>) -> Void) {
+        let fail: @Sendable () -> Void = { [self] in completion(.failure(diskHangs)) }
+        guard let id = checks.begin(fail) else { return fail() }
+        writer.queue.async { [self] in
+            let hasChanges = hasForeignChanges()
+            if checks.end(id) { completion(hasChanges) }
+        }
+    }
+
+    /// Waits for the completion of a call.
+    func result<Value: Sendable>(
+        of call: (@escaping @Sendable (Result<Value, SluiceError>) -> Void) -> Void
+    ) async throws(SluiceError) -> Value {
+        let fence = Locked(())
+        let result = await withUnsafeContinuation { continuation in
+            call { result in
+                fence.synchronize()
+                continuation.resume(returning: result)
+            }
+        }
+        fence.synchronize()
+        return try result.get()
+    }
+
+    private var diskHangs: SluiceError { unavailable("the disk has not responded for \(tuning.diskLimit)") }
 
     /// Selects the reader with the shorter queue.
     private func joinReaders() -> Int {
@@ -281,7 +314,7 @@ extension CacheDatabase {
     }
 
     /// Returns true if another process has changed the storage since the last call.
-    func hasForeignChanges() -> Result<Bool, SluiceError> {
+    private func hasForeignChanges() -> Result<Bool, SluiceError> {
         writer.state.withLock { state in
             Result { () throws(SluiceError) in
                 var (connection, opened) = try open(&state)

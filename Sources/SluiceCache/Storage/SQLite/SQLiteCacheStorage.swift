@@ -12,8 +12,8 @@ import SluiceHTTP
 /// removed. Each entry has a checksum; an entry that does not match it is treated as missing. A folder or file that
 /// another user owns or can write is refused. If the file cannot be used, every call throws an error with the code
 /// ``SluiceError/Code/cacheFailed``, and the file is tried again every few seconds. If the disk does not respond, a
-/// look-up fails after five seconds, and later ones fail at once until it responds. Strings that are canonically
-/// equivalent but have different bytes are different names.
+/// look-up fails after ten seconds, the first one of a process after twenty, and later ones fail at once until it
+/// responds. Strings that are canonically equivalent but have different bytes are different names.
 public final class SQLiteCacheStorage: PolledCacheStorage {
     let database: CacheDatabase
 
@@ -68,17 +68,13 @@ public final class SQLiteCacheStorage: PolledCacheStorage {
     /// - Returns: The entries.
     /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
-        let fence = Locked(())
-        defer { fence.synchronize() }
-        let found = await withUnsafeContinuation { continuation in
-            database.read { connection throws(SQLiteFailure) in
-                try EntryLookup(key, at: now, in: connection)
-            } completion: { found in
-                fence.synchronize()
-                continuation.resume(returning: found)
-            }
+        let found = try await database.result { completion in
+            database.read(
+                { connection throws(SQLiteFailure) in try EntryLookup(key, at: now, in: connection) },
+                completion: completion
+            )
         }
-        return entries(of: try found.get())
+        return entries(of: found)
     }
 
     private func entries(of found: EntryLookup) -> [CacheEntry] {
@@ -155,7 +151,7 @@ public final class SQLiteCacheStorage: PolledCacheStorage {
     }
 
     package func hasForeignChanges() async throws(SluiceError) -> Bool {
-        try await database.writer.queue.result { [database] in database.hasForeignChanges() }.get()
+        try await database.result { database.checkForeignChanges($0) }
     }
 }
 
@@ -191,8 +187,8 @@ struct CacheTuning: Sendable {
     var statementLimit = Duration.seconds(10)
     /// The time after which a read is interrupted.
     var readLimit = Duration.seconds(2)
-    /// The time for which a request waits for a disk that does not respond.
-    var diskLimit = Duration.seconds(5)
+    /// The time for which a request waits for a disk that does not respond: longer than for a lock and a read together.
+    var diskLimit = Duration.seconds(10)
     /// The time after which a database that cannot be used is tried again.
     var retryInterval = Duration.seconds(5)
     /// The interval at which readers check that the path still refers to the file.
