@@ -452,8 +452,8 @@ extension PartialDownload {
             _ = descriptor.setMode(PartialDownloadDescriptor.privateMode)
             throw error
         }
-        SystemFile.syncFolder(of: path)
         location.removeJournal()
+        SystemFile.syncFolder(of: path)
         finish()
         return DownloadedFile(
             url: URL(filePath: path, directoryHint: .notDirectory),

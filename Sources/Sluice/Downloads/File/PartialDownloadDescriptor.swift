@@ -141,6 +141,22 @@ struct PartialDownloadDescriptor: Sendable {
         return fstat(number, &status) == 0 ? Int64(status.st_size) : nil
     }
 
+    /// Returns true if the file has no data for some of the bytes before its end. False if the file system cannot tell.
+    func hasHole(in ranges: ByteRanges) -> Bool {
+        let end = length ?? 0
+        return ranges.ranges.contains { range in
+            let hole = lseek(number, off_t(range.lowerBound), Self.seekHole)
+            return hole >= 0 && hole < min(range.upperBound, end)
+        }
+    }
+
+    #if canImport(Darwin)
+    private static let seekHole = SEEK_HOLE
+    #else
+    /// `SEEK_HOLE`, which the headers declare for GNU sources only.
+    private static let seekHole: Int32 = 4
+    #endif
+
     func setLength(_ length: Int64) -> Int32 {
         SystemFile.uninterrupted { Int(ftruncate(number, off_t(length))) } == 0 ? 0 : errno
     }

@@ -113,10 +113,11 @@ extension PartialDownload {
         case .failed: state.withLock { $0.hasJournal = true }
         case .absent: break
         case .contents(let data):
-            if let journal = PartialDownloadJournal(data),
-                let completed = journal.trusted(partLength: length, bootID: BootID.current), !completed.isEmpty
-            {
-                let isSameBoot = journal.bootID == BootID.current
+            // A hole shows that the file has lost bytes which were not synced, as when a disk is removed while the system runs.
+            let journal = PartialDownloadJournal(data)
+            let bootID = journal.map { descriptor.hasHole(in: $0.completed) } == true ? nil : BootID.current
+            if let journal, let completed = journal.trusted(partLength: length, bootID: bootID), !completed.isEmpty {
+                let isSameBoot = journal.bootID == bootID
                 state.withLock { state in
                     state.resource = journal.resource
                     // The journal of an earlier version has the query.

@@ -100,13 +100,14 @@ final class PartialDownloadClaims: Sendable {
 ///
 /// - the private partial file of a sender that found the usual one in use, or whose request is not repeatable;
 /// - a partial file whose journal was never written;
+/// - a journal without its partial file, after an hour;
 /// - the temporary file of a journal.
 ///
 /// The lock of a partial file shows that a process still holds it. The lock ends with the process.
 struct PartialDownloadSweep {
     /// A name of a partial file or of the temporary file of a journal.
     struct Name: Equatable {
-        enum Kind: Equatable { case part, newJournal }
+        enum Kind: Equatable { case part, journal, newJournal }
 
         let kind: Kind
         /// The common prefix of the names of the partial file and its journal.
@@ -116,7 +117,9 @@ struct PartialDownloadSweep {
 
         /// Parses the name of a file; nil for all names that downloads do not create.
         init?(_ name: String) {
-            let endings: [(String, Kind)] = [(".sluicepart", .part), (".sluicejournal.new", .newJournal)]
+            let endings: [(String, Kind)] = [
+                (".sluicepart", .part), (".sluicejournal", .journal), (".sluicejournal.new", .newJournal),
+            ]
             guard let (ending, kind) = endings.first(where: { name.hasSuffix($0.0) }), name.hasPrefix(".") else {
                 return nil
             }
@@ -188,6 +191,11 @@ struct PartialDownloadSweep {
             case .part where name.isPrivate: removePrivate(name)
             // A journal makes the partial file resumable.
             case .part: removeUnclaimed(name, hasJournal: existing.contains("\(name.stem).sluicejournal"))
+            // A younger one may be that of a partial file which was created meanwhile.
+            case .journal where !existing.contains("\(name.stem).sluicepart"):
+                let journal = path(name.stem, ".sluicejournal")
+                if isOld(journal, age: 3600) { unlink(journal) }
+            case .journal: break
             // The owner of a private file creates this one only while the partial file exists.
             case .newJournal where name.isPrivate && !existing.contains("\(name.stem).sluicepart"):
                 unlink(path(name.stem, ".sluicejournal.new"))
@@ -224,13 +232,13 @@ struct PartialDownloadSweep {
         descriptor.close()
     }
 
-    private func isOld(_ path: String) -> Bool {
+    private func isOld(_ path: String, age: Int = maximumAge) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
         #if canImport(Darwin)
-        return status.st_mtimespec.tv_sec < now - Self.maximumAge
+        return status.st_mtimespec.tv_sec < now - age
         #else
-        return status.st_mtim.tv_sec < now - Self.maximumAge
+        return status.st_mtim.tv_sec < now - age
         #endif
     }
 }

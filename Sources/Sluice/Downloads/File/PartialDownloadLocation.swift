@@ -294,14 +294,20 @@ extension PartialDownloadLocation {
         SystemFile.contents(of: journal, limit: PartialDownloadJournal.limit + 1, isOwn: true)
     }
 
-    /// Returns true for an error of reading a journal that will never be readable, such as the file of another user.
-    static func isPermanent(_ error: Int32) -> Bool { [EACCES, EPERM, ELOOP, ENXIO].contains(error) }
+    /// Returns true for an error of reading a journal that will never be readable: the file of another user, or one that is damaged.
+    static func isPermanent(_ error: Int32) -> Bool {
+        #if os(Linux)
+        if error == EUCLEAN { return true }
+        #endif
+        return [EACCES, EPERM, ELOOP, ENXIO, EBADMSG].contains(error)
+    }
 
     /// Removes the journal, then the partial file. A crash between the two does no harm.
     ///
     /// - Returns: True if both are gone.
     func remove() -> Bool {
         let hasRemovedJournal = removeJournal() == 0
+        defer { SystemFile.syncFolder(of: part) }
         return unlink(part) == 0 && hasRemovedJournal
     }
 

@@ -115,6 +115,27 @@ import Testing
         #expect(folder.text() == "0123456789")
     }
 
+    /// A disk that is removed while the system runs loses what was not synced. The length of the file may be there.
+    @Test func onlySyncedRangesOfAFileWithAHoleAreTrusted() async throws {
+        let folder = try DownloadFolder()
+        let (synced, whole) = (64 << 10, 1 << 20) as (Int64, Int64)
+        let journal = Self.journal {
+            $0.bootID = BootID.current
+            $0.resource.length = nil
+            ($0.completed, $0.synced) = (ByteRanges([0..<whole]), ByteRanges([0..<synced]))
+        }
+        for hasHole in [true, false] {
+            try folder.writeLeftovers(part: String(repeating: "x", count: 64 << 10), journal: Self.encoded(journal))
+            let file = try FileHandle(forUpdating: URL(filePath: folder.place().part))
+            try file.seek(toOffset: hasHole ? UInt64(whole - 4096) : UInt64(synced))
+            try file.write(contentsOf: Data(count: hasHole ? 4096 : Int(whole - synced)))
+            try file.close()
+            let part = try await folder.open()
+            #expect(part.completed.ranges == [0..<(hasHole ? synced : whole)])
+            await part.discard()
+        }
+    }
+
     @Test func journalWithoutPartialFileIsIgnored() async throws {
         let folder = try DownloadFolder()
         try folder.writeLeftovers(part: "", journal: Self.encoded(Self.journal { $0.bootID = BootID.current }))

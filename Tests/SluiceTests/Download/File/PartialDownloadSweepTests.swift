@@ -13,19 +13,20 @@ import Testing
         (".0123456789abcdef.1y2p0ij32e8e7.sluicepart", ".0123456789abcdef.1y2p0ij32e8e7", true),
         (".0123456789abcdef.0.sluicejournal.new", ".0123456789abcdef.0", true),
         (".0123456789abcdef.sluicejournal.new", ".0123456789abcdef", false),
+        (".0123456789abcdef.sluicejournal", ".0123456789abcdef", false),
     ])
     func namesOfPartialFilesAreRecognized(_ text: String, _ stem: String, _ isPrivate: Bool) throws {
         let name = try #require(PartialDownloadSweep.Name(text))
         #expect(name.stem == stem)
         #expect(name.isPrivate == isPrivate)
-        #expect(name.kind == (text.hasSuffix(".new") ? .newJournal : .part))
+        #expect(name.kind == (text.hasSuffix(".new") ? .newJournal : text.hasSuffix("part") ? .part : .journal))
     }
 
     @Test(arguments: [
         "", ".", ".sluicepart", "a.sluicepart", "0123456789abcdef.sluicepart", ".0123456789abcde.sluicepart",
         ".0123456789abcdeg.sluicepart", ".0123456789ABCDEF.sluicepart", ".0123456789abcdef..sluicepart",
         ".0123456789abcdef.a.b.sluicepart", ".0123456789abcdef.A.sluicepart", ".0123456789abcdef.sluicepart.bak",
-        ".0123456789abcdef.12345678901234.sluicepart", ".0123456789abcdef.sluicejournal", "file.bin",
+        ".0123456789abcdef.12345678901234.sluicepart", ".0123456789abcdef.sluicejournals", "file.bin",
         ".0123456789abcdef.ä.sluicepart", ".notes.sluicejournal.new",
     ])
     func otherNamesAreNotRecognized(_ text: String) {
@@ -42,6 +43,18 @@ import Testing
             }
         }
         #expect(PartialDownloadSweep.Name(URL(filePath: try folder.place().part).lastPathComponent)?.isPrivate == false)
+    }
+
+    @Test func journalsWithoutAPartialFileAreRemovedAfterAnHour() throws {
+        let folder = try DownloadFolder()
+        for name in [".0123456789abcdef.sluicejournal", ".fedcba9876543210.sluicejournal"] {
+            try folder.write("{}", to: name)
+        }
+        try folder.write("01234", to: ".fedcba9876543210.sluicepart")
+        PartialDownloadSweep(folder: folder.url.path, claims: .shared).run()
+        #expect(folder.names.count == 3)
+        PartialDownloadSweep(folder: folder.url.path, claims: .shared, now: time(nil) + 3700).run()
+        #expect(folder.names == [".fedcba9876543210.sluicejournal", ".fedcba9876543210.sluicepart"])
     }
 
     /// A file that another process may have left.
