@@ -28,7 +28,8 @@ package struct PrivateFile: Sendable {
     /// Returns the contents; nil if the file does not exist.
     package func read() throws(Failure) -> Data? {
         try check()
-        removeUnfinished()
+        // A younger one may be in use.
+        removeUnfinished(olderThan: 3600)
         let descriptor = SystemFile.openToRead(path)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -71,8 +72,10 @@ package struct PrivateFile: Sendable {
     /// Removes the file if it exists.
     package func remove() throws(Failure) {
         try check()
-        removeUnfinished()
+        removeUnfinished(olderThan: 0)
         guard unlink(path) == 0 || errno == ENOENT else { throw failure("be removed", errno) }
+        let error = SystemFile.syncFolder(of: path)
+        guard error == 0 else { throw failure("be removed", error) }
     }
 
     /// Takes the lock of the file if it is free: another file beside it, with the name extension `lock`. Does not wait.
@@ -87,8 +90,11 @@ package struct PrivateFile: Sendable {
         }
     }
 
-    /// Removes the temporary files of processes that ended while they replaced the file, because these hold secrets, too.
-    private func removeUnfinished() {
+    /// Removes the temporary files of processes that ended while they replaced the file, because these hold secrets, too. A process that
+    /// still replaces the file fails if its temporary file is removed.
+    ///
+    /// - Parameter age: The age in seconds beyond which a file is removed.
+    private func removeUnfinished(olderThan age: Int) {
         let folder = SystemFile.folder(of: path)
         let bytes = path.utf8
         let start = bytes[(bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex)...]
@@ -99,14 +105,13 @@ package struct PrivateFile: Sendable {
             else { continue }
             let temporary = "\(folder)/\(name)"
             var status = stat()
-            // A younger one may be in use.
             guard lstat(temporary, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
             #if canImport(Darwin)
             let modified = status.st_mtimespec.tv_sec
             #else
             let modified = status.st_mtim.tv_sec
             #endif
-            if modified < time(nil) - 3600 { unlink(temporary) }
+            if age == 0 || modified < time(nil) - age { unlink(temporary) }
         }
     }
 

@@ -110,7 +110,7 @@ package enum SystemFile {
         if error != 0 {
             unlink(temporary)
         } else if isSynced {
-            syncFolder(of: path)
+            error = syncFolder(of: path)
         }
         return error
     }
@@ -124,13 +124,16 @@ package enum SystemFile {
         return uninterrupted { Int(fsync(descriptor)) } == 0 ? 0 : errno
     }
 
-    /// Writes the directory entries of a file's folder to the disk. Errors are ignored, since some file systems do not
-    /// support it.
-    package static func syncFolder(of path: String) {
+    /// Writes the directory entries of a file's folder to the disk.
+    ///
+    /// - Returns: The error of the disk; 0 for success, and if the file system does not support it.
+    @discardableResult
+    package static func syncFolder(of path: String) -> Int32 {
         let folder = open(self.folder(of: path), O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
+        guard folder >= 0 else { return 0 }
+        defer { close(folder) }
+        let error = fsync(folder) == 0 ? 0 : errno
+        return [EIO, ENOSPC, EDQUOT].contains(error) ? error : 0
     }
 
     /// Returns the path of the folder that contains a file; `.` for a path without a slash.

@@ -356,7 +356,10 @@ final class BodyFile: Sendable {
         if descriptor >= 0 {
             let unused = Self.uniqueURL(in: url.deletingLastPathComponent()).path
             if let mode = SystemFile.modeOfNewFile(at: unused).mode { fchmod(descriptor, mode) }
-            if close(descriptor) != 0 { throw .unwritableBody(destination, errno) }
+            // The cassette, which names the file, is synced too.
+            var error = SystemFile.sync(descriptor)
+            if close(descriptor) != 0, error == 0 { error = errno }
+            if error != 0 { throw .unwritableBody(destination, error) }
         }
         guard rename(url.path, destination.path) == 0 else { throw .unwritableBody(destination, errno) }
         state.withLock { $0.isMoved = true }
