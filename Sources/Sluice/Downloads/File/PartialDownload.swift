@@ -166,8 +166,10 @@ final class PartialDownload: Sendable {
         // A journal that remains describes no bytes of an empty file.
         case .thisFile: if !location.remove() { _ = descriptor.setLength(0) }
         case .noFile: location.removeJournal()
-        case .otherFile: break
+        case .otherFile: return
         }
+        // Otherwise a power failure could bring the journal back, beside the bytes of another version.
+        if state.withLock(\.hasJournal) { SystemFile.syncFolder(of: location.journal) }
     }
 
     /// Releases the partial file and removes it.

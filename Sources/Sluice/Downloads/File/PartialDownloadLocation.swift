@@ -307,7 +307,6 @@ extension PartialDownloadLocation {
     /// - Returns: True if both are gone.
     func remove() -> Bool {
         let hasRemovedJournal = removeJournal() == 0
-        defer { SystemFile.syncFolder(of: part) }
         return unlink(part) == 0 && hasRemovedJournal
     }
 

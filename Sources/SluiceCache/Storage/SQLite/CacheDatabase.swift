@@ -105,7 +105,11 @@ final class CacheDatabase: Sendable {
         completion: @escaping @Sendable (Result<Value, SluiceError>) -> Void
     ) {
         let fail: @Sendable () -> Void = { [self] in completion(.failure(diskHangs)) }
-        guard let id = pending.begin(fail) else { return fail() }
+        guard let id = pending.begin(fail) else {
+            // Not before the call returns, which its caller does not expect.
+            Task.detached { fail() }
+            return
+        }
         let finish: @Sendable (Result<Value, SluiceError>) -> Void = { [pending] result in
             if pending.end(id) { completion(result) }
         }
