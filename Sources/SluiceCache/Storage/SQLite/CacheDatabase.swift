@@ -35,6 +35,8 @@ final class CacheDatabase: Sendable {
         var generation = 0
         /// The reason why the file could not be opened, and the time until which it is not tried again.
         var refusal: (error: SluiceError, end: ContinuousClock.Instant)?
+        /// True if a check for foreign changes was too late for the one who waited for it.
+        var hasMissedChanges = false
         /// True while a sweep is running.
         var isSweeping = false
     }
@@ -148,7 +150,9 @@ final class CacheDatabase: Sendable {
         guard let id = checks.begin(fail) else { return fail() }
         writer.queue.async { [self] in
             let hasChanges = hasForeignChanges()
-            if checks.end(id) { completion(hasChanges) }
+            if checks.end(id) { return completion(hasChanges) }
+            // Nobody has heard of the changes that this check may have found.
+            status.withLock { $0.hasMissedChanges = true }
         }
     }
 
@@ -332,6 +336,11 @@ extension CacheDatabase {
                         state.lastForeignCheck = (opened.generation, changes)
                         state.ownChanges = 0
                     }
+                    let hasMissed = status.withLock { status in
+                        defer { status.hasMissedChanges = false }
+                        return status.hasMissedChanges
+                    }
+                    if hasMissed { return true }
                     guard let last = state.lastForeignCheck else { return false }
                     if last.generation != opened.generation { return true }
                     return last.changes.map { ($0 &+ state.ownChanges) & 0xffff_ffff } != changes

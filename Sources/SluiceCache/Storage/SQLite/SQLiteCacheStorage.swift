@@ -12,8 +12,8 @@ import SluiceHTTP
 /// removed. Each entry has a checksum; an entry that does not match it is treated as missing. A folder or file that
 /// another user owns or can write is refused. If the file cannot be used, every call throws an error with the code
 /// ``SluiceError/Code/cacheFailed``, and the file is tried again every few seconds. If the disk does not respond, a
-/// look-up fails after ten seconds, the first one of a process after twenty, and later ones fail at once until it
-/// responds. Strings that are canonically equivalent but have different bytes are different names.
+/// look-up fails after about ten seconds, the first one of a store after about twenty, and later ones fail at once until
+/// it responds. Strings that are canonically equivalent but have different bytes are different names.
 public final class SQLiteCacheStorage: PolledCacheStorage {
     let database: CacheDatabase
 

@@ -232,6 +232,20 @@ import Testing
         #expect(answers.read.count == 2)
     }
 
+    @Test func changesThatALateCheckHasFoundAreReportedByTheNextOne() async throws {
+        let storage = folder.storage { $0.diskLimit = .milliseconds(40) }
+        try await storage.store(CacheEntry("a"))
+        #expect(try await storage.hasForeignChanges() == false)
+        let disk = DispatchSemaphore(value: 0)
+        storage.database.writer.queue.async { disk.wait() }
+        let error = await #expect(throws: SluiceError.self) { try await storage.hasForeignChanges() }
+        #expect(error?.description.contains("has not responded") == true)
+        try await folder.store(CacheEntry("b"))
+        disk.signal()
+        await eventually { (try? await storage.hasForeignChanges()) == true }
+        #expect(try await storage.hasForeignChanges() == false)
+    }
+
     @Test func changesAreAppliedInOrder() async throws {
         let storage = folder.storage()
         try await storage.apply([
