@@ -170,18 +170,10 @@ struct SystemCertificateLocations: CustomStringConvertible {
 
     /// Returns the certificates in DER without duplicates. Empty if there are none.
     ///
-    /// - Throws: An error that may soon end, unless another file has the certificates. A file that has none or does not exist is no error.
+    /// - Throws: An error that may soon end. A file that has no certificates or does not exist is no error.
     func read() throws(CertificateFile.Unreadable) -> [[UInt8]] {
         var found: [[UInt8]] = []
-        var failure: CertificateFile.Unreadable?
-        for file in files where found.isEmpty {
-            do throws(CertificateFile.Unreadable) {
-                found = try SystemCertificateLocations.certificates(in: file)
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        if found.isEmpty, let failure { throw failure }
+        for file in files where found.isEmpty { found = try SystemCertificateLocations.certificates(in: file) }
         guard readsDirectoriesToo || found.isEmpty else { return found }
         var known = Set(found)
         for directory in directories {
@@ -215,7 +207,8 @@ struct SystemCertificateLocations: CustomStringConvertible {
             else { continue }
             paths.append("\(directory)/\(name)")
         }
-        if errno != 0 { throw CertificateFile.unreadable(directory, errno) }
+        let error = CertificateFile.unreadable(directory, errno)
+        if error.isTransient { throw error }
         return paths.sorted()
     }
 
