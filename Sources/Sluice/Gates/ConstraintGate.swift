@@ -334,7 +334,8 @@ extension Constraint {
 extension ConstraintGate {
     private struct Reference {
         weak var gate: ConstraintGate?
-        /// The address of the gate. No `ObjectIdentifier`: Swift 6.3 crashes for an optional structure of one beside a weak reference.
+        /// The address of the gate. It is no `ObjectIdentifier`: beside a weak reference, Swift 6.3 reads an absent optional structure of one
+        /// as present, without optimization.
         let address: Int
 
         init(_ gate: ConstraintGate) {

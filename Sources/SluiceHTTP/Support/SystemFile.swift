@@ -110,7 +110,7 @@ package enum SystemFile {
         if error != 0 {
             unlink(temporary)
         } else if isSynced {
-            error = syncFolder(of: path)
+            syncFolder(of: path)
         }
         return error
     }
@@ -126,13 +126,13 @@ package enum SystemFile {
 
     /// Writes the directory entries of a file's folder to the disk.
     ///
-    /// - Returns: The error of the disk; 0 for success, and if the file system does not support it.
+    /// - Returns: The error of the disk; 0 for success, if the file system does not support it, and if the folder cannot be opened.
     @discardableResult
     package static func syncFolder(of path: String) -> Int32 {
         let folder = open(self.folder(of: path), O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return 0 }
         defer { close(folder) }
-        let error = fsync(folder) == 0 ? 0 : errno
+        let error = uninterrupted { Int(fsync(folder)) } == 0 ? 0 : errno
         return [EIO, ENOSPC, EDQUOT].contains(error) ? error : 0
     }
 

@@ -141,7 +141,7 @@ struct PartialDownloadDescriptor: Sendable {
         return fstat(number, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// Returns true if the file has no data for some of the bytes before its end. False if the file system cannot tell.
+    /// Returns true if the file has no data for some bytes of the ranges before its end. False if the file system cannot tell.
     func hasHole(in ranges: ByteRanges) -> Bool {
         let end = length ?? 0
         return ranges.ranges.contains { range in

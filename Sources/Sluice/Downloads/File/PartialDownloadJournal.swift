@@ -113,7 +113,8 @@ extension PartialDownload {
         case .failed: state.withLock { $0.hasJournal = true }
         case .absent: break
         case .contents(let data):
-            // A hole shows that the file has lost bytes which were not synced, as when a disk is removed while the system runs.
+            // A hole may be the place of bytes that were lost because they were not synced, as when a disk is removed while the system runs.
+            // Some file systems, such as ZFS, also store zeros as holes.
             let journal = PartialDownloadJournal(data)
             let bootID = journal.map { descriptor.hasHole(in: $0.completed) } == true ? nil : BootID.current
             if let journal, let completed = journal.trusted(partLength: length, bootID: bootID), !completed.isEmpty {

@@ -105,7 +105,7 @@ final class PartialDownloadClaims: Sendable {
 ///
 /// The lock of a partial file shows that a process still holds it. The lock ends with the process.
 struct PartialDownloadSweep {
-    /// A name of a partial file or of the temporary file of a journal.
+    /// A name of a partial file, of a journal, or of the temporary file of a journal.
     struct Name: Equatable {
         enum Kind: Equatable { case part, journal, newJournal }
 
@@ -226,7 +226,7 @@ struct PartialDownloadSweep {
         guard let descriptor = PartialDownloadDescriptor.openAbandoned(part) else { return }
         // Another process may have written the journal or the file, and ended, since they were read.
         if access(path(name.stem, ".sluicejournal"), F_OK) != 0 || isOld(part) {
-            // A journal without its partial file would never be removed.
+            // A journal without its partial file would remain for an hour.
             for ending in [".sluicejournal.new", ".sluicejournal", ".sluicepart"] { unlink(path(name.stem, ending)) }
         }
         descriptor.close()

@@ -128,7 +128,7 @@ import Testing
             try folder.writeLeftovers(part: String(repeating: "x", count: 64 << 10), journal: Self.encoded(journal))
             let file = try FileHandle(forUpdating: URL(filePath: folder.place().part))
             try file.seek(toOffset: hasHole ? UInt64(whole - 4096) : UInt64(synced))
-            try file.write(contentsOf: Data(count: hasHole ? 4096 : Int(whole - synced)))
+            try file.write(contentsOf: Data(repeating: 0x78, count: hasHole ? 4096 : Int(whole - synced)))
             try file.close()
             let part = try await folder.open()
             #expect(part.completed.ranges == [0..<(hasHole ? synced : whole)])
