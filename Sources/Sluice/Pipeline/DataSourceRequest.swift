@@ -70,6 +70,9 @@ final class DataSourceRequest: Sendable {
             case nil:
                 decision.cancel()
                 completion(CallOutcome(.failure(.cancelled), call))
+            case .answered(let callOutcome) where callOutcome.call == nil:
+                // The decision was cancelled before this task was. Observers see the end of the call.
+                completion(CallOutcome(callOutcome.outcome, call))
             case .answered(let callOutcome): completion(callOutcome)
             case .sent(let call, _):
                 let outcome = await lookup.pipeline.outcome(of: call)
