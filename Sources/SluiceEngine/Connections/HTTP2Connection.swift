@@ -46,7 +46,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     /// The pin failure to report, in the report-only mode.
     private let pinFailure: TLSFailure?
     private let state: ConnectionLock<State>
-    /// True if a body may have more to send.
+    /// True if a body that had nothing to send may have more.
     private let bodiesHaveMore = Atomic(false)
 
     /// Creates a connection from a connected socket, or returns nil if memory is short.
@@ -273,8 +273,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             }
         }
         processTouchedStreams(&state, &effects, now: now)
-        let hasUndecoded = state.session.undecoded.contains { !$0.isPaused }
-        if state.stream.mayRead || hasUndecoded { effects.wantsTurn = true }
+        let hasMore = state.stream.mayRead || state.session.undecoded.contains { !$0.isPaused }
+        if hasMore { effects.wantsTurn = true }
     }
 
     /// Passes a GOAWAY or a changed limit on concurrent requests to the pool, with requests that were submitted but cannot be written.

@@ -18,8 +18,6 @@ final class CookieFile: Sendable {
         var isForgotten = false
         /// The number of scheduled writes that have failed since the last one that succeeded.
         var failures = 0
-        /// True if the last scheduled write has failed.
-        var hasFailed = false
         /// True while a failed write waits to be repeated.
         var isRepeating = false
         /// The time of the last scheduled write.
@@ -108,7 +106,7 @@ final class CookieFile: Sendable {
             jar.takeSnapshot { [self] number, lines in
                 queue.async { [self] in
                     switch writeNow(lines, number, isForced: false) {
-                    case .success: state.withLock { ($0.hasFailed, $0.failures) = (false, 0) }
+                    case .success: state.withLock { $0.failures = 0 }
                     case .failure(let error):
                         onFailure(error)
                         repeatWrite(of: jar)
@@ -118,20 +116,19 @@ final class CookieFile: Sendable {
         }
     }
 
-    /// Schedules another write after one has failed: a second later, then after twice the time of the last pause, up to 64 seconds.
+    /// Schedules another write after one has failed: a second later, then after pauses that double with each failure, up to 64 seconds.
     private func repeatWrite(of jar: CookieJar) {
         let pause: Int? = state.withLock { state in
-            state.hasFailed = true
+            state.failures += 1
             if state.isRepeating { return nil }
             state.isRepeating = true
-            defer { state.failures += 1 }
-            return 1 << min(state.failures, 6)
+            return 1 << min(state.failures - 1, 6)
         }
         guard let pause else { return }
         queue.asyncAfter(deadline: .now() + .seconds(pause)) { [self, weak jar] in
             let hasFailed = state.withLock { state in
                 state.isRepeating = false
-                return state.hasFailed
+                return state.failures > 0
             }
             if hasFailed, let jar { scheduleWrite(of: jar) }
         }
