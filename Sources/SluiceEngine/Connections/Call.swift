@@ -100,6 +100,13 @@ package final class Call: Sendable {
         state = Locked(unchecked: State(authentication: authentication))
     }
 
+    /// True if the start of the request calls no code of the user, so that any thread may start it.
+    var startsWithoutUserCode: Bool {
+        if case .stream = upload { return false }
+        if case .report = plan.tls.pins?.mode { return false }
+        return true
+    }
+
     /// True if the request may be sent again although the server may have processed it (RFC 9110 §9.2.2).
     var isIdempotent: Bool { request.method.isIdempotent && context.isRepeatable }
 

@@ -17,6 +17,7 @@ package final class ConnectionPool: LoopHandler {
     private let deadlineTimer = Locked(DeadlineTimer())
     /// The time for which the timer is set or about to be set, in nanoseconds.
     private let timerDeadline = Atomic(MonotonicTime.distantFuture.nanoseconds)
+    private let starts: Locked<StartQueue<(call: Call, connection: PooledConnection)>>
     /// The callers that wait for dials to end.
     private let warmUps = Locked<[WarmUp]>([])
     private let resolver: Resolver
@@ -43,6 +44,7 @@ package final class ConnectionPool: LoopHandler {
             )
         )
         loop = engine.chooseLoop()
+        starts = Locked(StartQueue(loops: engine.loops.count))
         engine.descriptors.add(self)
     }
 
@@ -79,6 +81,9 @@ package final class ConnectionPool: LoopHandler {
         case .waiting:
             watchDeadlines()
             removeIfCancelled(call)
+            if let (other, connection) = starts.withLockUnchecked({ $0.popFirst() }) {
+                start(other, on: connection, nil)
+            }
         case .refused: call.fail(.queueFull)
         }
     }
@@ -432,11 +437,7 @@ package final class ConnectionPool: LoopHandler {
         for action in actions {
             switch action {
             case .start(let call, let connection):
-                if let thread {
-                    thread.runLater { [self] in start(call, on: connection, $0) }
-                } else {
-                    start(call, on: connection, nil)
-                }
+                startLater(call, on: connection, thread)
             case .dial(let call, let group): dial(for: call, in: group)
             case .cancel(let dial):
                 dial.cancel()
@@ -447,6 +448,22 @@ package final class ConnectionPool: LoopHandler {
             case .fail(let call, .connectTimedOut(let dial)):
                 let proxy = call.plan.proxy.map { " through \($0.displayName)" } ?? ""
                 call.fail(.connectTimedOut(to: call.serverName + proxy, after: dial?.lastFailure))
+            }
+        }
+    }
+
+    /// Sends a request after the events that the loop is handling. Another caller may send it earlier.
+    private func startLater(_ call: Call, on connection: PooledConnection, _ thread: LoopThread?) {
+        guard let thread else { return start(call, on: connection, nil) }
+        guard case .http1 = connection, call.startsWithoutUserCode else {
+            return thread.runLater { [self] in start(call, on: connection, $0) }
+        }
+        let index = thread.loop.index
+        guard starts.withLockUnchecked({ $0.append((call, connection), on: index) }) else { return }
+        thread.runLater { [self] thread in
+            for _ in 0..<starts.withLockUnchecked({ $0.begin(on: index) }) {
+                guard let (call, connection) = starts.withLockUnchecked({ $0.popFirst(of: index) }) else { return }
+                start(call, on: connection, thread)
             }
         }
     }

@@ -21,18 +21,12 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         let number: Int
     }
 
-    /// The entries of one host and one priority, in order of arrival. Entries of removed elements are skipped.
-    fileprivate struct EntryQueue {
-        var entries: [Entry] = []
-        /// The index of the first entry that has not been removed.
-        var next = 0
-    }
-
     fileprivate struct HostQueue {
         /// The number of running elements of the host.
         var active = 0
-        /// The entries by priority, the lowest first. Empty until an element waits.
-        var queues: [EntryQueue] = []
+        /// The entries by priority, the lowest first, in order of arrival. Entries of removed elements are skipped. Empty until an element
+        /// waits.
+        var queues: [ArrayQueue<Entry>] = []
     }
 
     /// The number of host queues above which empty ones are removed.
@@ -62,7 +56,7 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 
     /// The number of entries in all queues, including those of removed elements.
     package var entryCount: Int {
-        hostQueues.values.reduce(0) { $0 + $1.queues.reduce(0) { $0 + $1.entries.count - $1.next } }
+        hostQueues.values.reduce(0) { $0 + $1.queues.reduce(0) { $0 + $1.count } }
     }
 
     /// Starts an element, adds it to the queue of its host, or refuses it.
@@ -117,7 +111,10 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         var index = 0
         while index < turns[level].count {
             let host = turns[level][index]
-            guard var hostQueue = hostQueues[host], hostQueue.active < limitPerHost else {
+            // Takes the value out of the dictionary, because a change to a copy would copy the queues.
+            guard let running = hostQueues[host]?.active, running < limitPerHost,
+                var hostQueue = hostQueues.updateValue(HostQueue(), forKey: host)
+            else {
                 index += 1
                 continue
             }
@@ -166,39 +163,97 @@ extension TransferQueue.HostQueue {
     fileprivate var isEmpty: Bool { active == 0 && queues.allSatisfy(\.isEmpty) }
 
     fileprivate mutating func filterEntries(_ isIncluded: (TransferQueue.Entry) -> Bool) {
-        for level in queues.indices where !queues[level].isEmpty { queues[level].filterEntries(isIncluded) }
+        for level in queues.indices where !queues[level].isEmpty { queues[level].removeAll { !isIncluded($0) } }
     }
 
     /// Adds an entry at the end of its priority. Returns true if it is the first.
     fileprivate mutating func append(_ entry: TransferQueue.Entry, _ level: Int) -> Bool {
         if queues.isEmpty { queues = Array(repeating: .init(), count: RequestPriority.allCases.count) }
-        defer { queues[level].entries.append(entry) }
+        defer { queues[level].append(entry) }
         return queues[level].isEmpty
     }
 }
 
-extension TransferQueue.EntryQueue {
-    fileprivate var isEmpty: Bool { next == entries.count }
+// MARK: - Start queue
 
-    fileprivate mutating func filterEntries(_ isIncluded: (TransferQueue.Entry) -> Bool) {
-        entries = entries[next...].filter(isIncluded)
+/// The requests that received a connection on the thread of a loop, and that are not sent yet.
+///
+/// The loop sends them after the events that it is handling. Until then, a caller whose own request has to wait sends the next one.
+/// Otherwise the loop would send and receive all requests beyond the limit, while the threads of the callers would wait for responses.
+struct StartQueue<Element> {
+    private struct Loop {
+        var elements = ArrayQueue<Element>()
+        /// True if the loop was asked to send the requests, and has not begun.
+        var isAsked = false
+    }
+
+    private var loops: [Loop]
+
+    init(loops count: Int) {
+        loops = Array(repeating: Loop(), count: count)
+    }
+
+    /// Adds a request.
+    ///
+    /// - Parameters:
+    ///   - element: The request and its connection.
+    ///   - loop: The index of the current loop.
+    /// - Returns: True if the loop must send the requests later.
+    mutating func append(_ element: Element, on loop: Int) -> Bool {
+        loops[loop].elements.append(element)
+        defer { loops[loop].isAsked = true }
+        return !loops[loop].isAsked
+    }
+
+    /// Begins to send the requests of a loop. Returns their number. The next ``append(_:on:)`` returns true.
+    mutating func begin(on loop: Int) -> Int {
+        loops[loop].isAsked = false
+        return loops[loop].elements.count
+    }
+
+    /// Removes the oldest request of a loop.
+    mutating func popFirst(of loop: Int) -> Element? { loops[loop].elements.popFirst() }
+
+    /// Removes the oldest request of any loop.
+    mutating func popFirst() -> Element? {
+        guard let loop = loops.firstIndex(where: { !$0.elements.isEmpty }) else { return nil }
+        return popFirst(of: loop)
+    }
+}
+
+// MARK: - Array queue
+
+/// A first-in, first-out queue.
+struct ArrayQueue<Element> {
+    /// The elements, after nil for each one that has been removed.
+    private var elements: [Element?] = []
+    /// The index of the first element.
+    private var next = 0
+
+    var count: Int { elements.count - next }
+    var isEmpty: Bool { next == elements.count }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func removeAll(where isRemoved: (Element) -> Bool) {
+        elements = elements[next...].filter { $0.map(isRemoved) == false }
         next = 0
     }
 
-    /// Removes the first entry. The consumed half of the array is removed at once, so the average cost is constant.
-    fileprivate mutating func popFirst() -> TransferQueue.Entry? {
-        guard next < entries.count else { return nil }
+    /// Removes the first element. The consumed half of the array is removed at once, so the average cost is constant.
+    mutating func popFirst() -> Element? {
+        guard next < elements.count else { return nil }
         defer {
             next += 1
-            if next == entries.count {
-                entries.removeAll()
+            if next == elements.count {
+                elements.removeAll(keepingCapacity: next <= 64)
                 next = 0
-            } else if next >= 64, next * 2 >= entries.count {
-                entries.removeFirst(next)
+            } else if next >= 64, next * 2 >= elements.count {
+                elements.removeFirst(next)
                 next = 0
             }
         }
-        return entries[next]
+        return elements[next].take()
     }
 }
 #endif

@@ -144,5 +144,69 @@ import Testing
         #expect(queue.release(host: 0) == nil)
         #expect(queue.active == 0)
     }
+
+    // MARK: Start queue
+
+    private final class EmptyObject: Sendable {}
+
+    @Test func loopIsAskedOnceUntilItBegins() {
+        var queue = StartQueue<Int>(loops: 2)
+        let asked = [0, 0, 1, 1].enumerated().map { queue.append($0.offset, on: $0.element) }
+        #expect(asked == [true, false, true, false])
+        let count = queue.begin(on: 1)
+        #expect(count == 2)
+        let askedAgain = [0, 1].map { queue.append(4, on: $0) }
+        #expect(askedAgain == [false, true])
+    }
+
+    @Test func loopSendsItsOwnRequestsAndCallerAny() {
+        var queue = StartQueue<Int>(loops: 2)
+        for (number, loop) in [1, 0, 1, 0].enumerated() { _ = queue.append(number, on: loop) }
+        let counts = [queue.begin(on: 0), queue.begin(on: 1)]
+        #expect(counts == [2, 2])
+        let sent = [queue.popFirst(), queue.popFirst(of: 1), queue.popFirst(of: 0), queue.popFirst(of: 0)]
+        #expect(sent == [1, 0, 3, nil])
+        let rest = [queue.popFirst(), queue.popFirst()]
+        #expect(rest == [2, nil])
+        let left = queue.begin(on: 0)
+        #expect(left == 0)
+    }
+
+    // MARK: Array queue
+
+    @Test func arrayQueueReleasesElementsWhenTheyAreRemoved() {
+        var queue = ArrayQueue<EmptyObject>()
+        weak var first: EmptyObject?
+        do {
+            let object = EmptyObject()
+            first = object
+            queue.append(object)
+            queue.append(EmptyObject())
+        }
+        #expect(first != nil)
+        _ = queue.popFirst()
+        #expect(first == nil)
+        #expect(queue.count == 1)
+    }
+
+    @Test func arrayQueueKeepsTheOrderWhenItShrinks() {
+        var queue = ArrayQueue<Int>()
+        var (next, removed) = (0, [Int]())
+        // It never becomes empty.
+        for round in 1...300 {
+            for _ in 0..<(round % 3 + 1) {
+                queue.append(next)
+                next += 1
+            }
+            while queue.count > 50, let element = queue.popFirst() { removed.append(element) }
+        }
+        #expect(removed == Array(0..<(next - 50)))
+        queue.removeAll { $0 % 2 == 0 }
+        #expect(queue.count == 25)
+        var rest: [Int] = []
+        while let element = queue.popFirst() { rest.append(element) }
+        #expect(rest == ((next - 50)..<next).filter { $0 % 2 == 1 })
+        #expect(queue.isEmpty)
+    }
 }
 #endif

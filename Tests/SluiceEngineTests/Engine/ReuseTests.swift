@@ -217,6 +217,47 @@ extension EngineTests {
                 exit(7)
             }
         }
+
+        // MARK: The next request of a connection
+
+        /// The loop runs the completion of the first response, so it cannot send the second request.
+        @Test func callerWhoseRequestWaitsSendsTheNextOne() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let received = Locked<[String]>([])
+                let mayAnswer = DispatchSemaphore(value: 0)
+                let listener = try TestListener { descriptor in
+                    while let head = TestListener.readHead(descriptor) {
+                        received.withLock { $0.append(String(head.prefix { $0 != "\r\n" })) }
+                        if received.withLock({ $0.count }) == 1 { mayAnswer.wait() }
+                        TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                    }
+                }
+                var configuration = SocketTransport.Configuration()
+                configuration.maximumTransfersPerHost = 1
+                let transport = SocketTransport(configuration: configuration)
+                let answered = Locked<[Int]>([])
+                let loopMayContinue = DispatchSemaphore(value: 0)
+                func begin(_ number: Int) {
+                    _ = transport.begin(listener.request("/\(number)"), context: TransferContext()) { result in
+                        guard case .success = result else { return }
+                        answered.withLock { $0.append(number) }
+                        if number == 1 { loopMayContinue.wait() }
+                    }
+                }
+                begin(1)
+                begin(2)
+                mayAnswer.signal()
+                try await waitUntil("the first request is answered") { answered.withLock { $0 } == [1] }
+                try #require(received.withLock { $0 } == ["GET /1 HTTP/1.1"])
+                begin(3)
+                try await waitUntil("the second request is sent") { received.withLock { $0.count } == 2 }
+                try #require(received.withLock { $0 }.last == "GET /2 HTTP/1.1")
+                loopMayContinue.signal()
+                try await waitUntil("all requests are answered") { answered.withLock { $0 } == [1, 2, 3] }
+                try #require(listener.connections == 1)
+                exit(7)
+            }
+        }
     }
 }
 #endif
