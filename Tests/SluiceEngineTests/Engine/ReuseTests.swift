@@ -223,40 +223,63 @@ extension EngineTests {
         /// The loop runs the completion of the first response, so it cannot send the second request.
         @Test func callerWhoseRequestWaitsSendsTheNextOne() async {
             await #expect(processExitsWith: .exitCode(7)) {
-                let received = Locked<[String]>([])
-                let mayAnswer = DispatchSemaphore(value: 0)
-                let listener = try TestListener { descriptor in
-                    while let head = TestListener.readHead(descriptor) {
-                        received.withLock { $0.append(String(head.prefix { $0 != "\r\n" })) }
-                        if received.withLock({ $0.count }) == 1 { mayAnswer.wait() }
-                        TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
-                    }
-                }
-                var configuration = SocketTransport.Configuration()
-                configuration.maximumTransfersPerHost = 1
-                let transport = SocketTransport(configuration: configuration)
-                let answered = Locked<[Int]>([])
-                let loopMayContinue = DispatchSemaphore(value: 0)
-                func begin(_ number: Int) {
-                    _ = transport.begin(listener.request("/\(number)"), context: TransferContext()) { result in
-                        guard case .success = result else { return }
-                        answered.withLock { $0.append(number) }
-                        if number == 1 { loopMayContinue.wait() }
-                    }
-                }
-                begin(1)
-                begin(2)
-                mayAnswer.signal()
-                try await waitUntil("the first request is answered") { answered.withLock { $0 } == [1] }
-                try #require(received.withLock { $0 } == ["GET /1 HTTP/1.1"])
-                begin(3)
-                try await waitUntil("the second request is sent") { received.withLock { $0.count } == 2 }
-                try #require(received.withLock { $0 }.last == "GET /2 HTTP/1.1")
-                loopMayContinue.signal()
-                try await waitUntil("all requests are answered") { answered.withLock { $0 } == [1, 2, 3] }
-                try #require(listener.connections == 1)
+                try await ReuseTests.sendThreeRequests(closingFirst: false)
                 exit(7)
             }
+        }
+
+        @Test func nextRequestOfAConnectionThatClosesIsSentOnAnother() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                try await ReuseTests.sendThreeRequests(closingFirst: true)
+                exit(7)
+            }
+        }
+
+        /// Sends requests that need the same connection. The third begins while the loop is about to send the second.
+        private static func sendThreeRequests(closingFirst isClosed: Bool) async throws {
+            let received = Locked<[String]>([])
+            let (mayAnswer, mayClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let listener = try TestListener { descriptor in
+                while let head = TestListener.readHead(descriptor) {
+                    let number = received.withLock { lines in
+                        lines.append(String(head.prefix { $0 != "\r\n" }))
+                        return lines.count
+                    }
+                    if number == 1 { mayAnswer.wait() }
+                    TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                    if number == 1, isClosed { return mayClose.wait() }
+                }
+            }
+            var configuration = SocketTransport.Configuration()
+            configuration.maximumTransfersPerHost = 1
+            let transport = SocketTransport(configuration: configuration)
+            let answered = Locked<[Int]>([])
+            let loopMayContinue = DispatchSemaphore(value: 0)
+            func begin(_ number: Int) {
+                _ = transport.begin(listener.request("/\(number)"), context: TransferContext()) { result in
+                    guard case .success = result else { return }
+                    answered.withLock { $0.append(number) }
+                    if number == 1 { loopMayContinue.wait() }
+                }
+            }
+            begin(1)
+            begin(2)
+            mayAnswer.signal()
+            try await waitUntil("the first request is answered") { answered.withLock { $0 } == [1] }
+            try #require(received.withLock { $0 } == ["GET /1 HTTP/1.1"])
+            if isClosed {
+                mayClose.signal()
+                try await waitUntil("the connection is closed") { listener.openConnections == 0 }
+            }
+            begin(3)
+            if !isClosed {
+                try await waitUntil("the second request is sent") { received.withLock { $0.count } == 2 }
+                try #require(received.withLock { $0 }.last == "GET /2 HTTP/1.1")
+            }
+            loopMayContinue.signal()
+            try await waitUntil("all requests are answered") { answered.withLock { $0 } == [1, 2, 3] }
+            try #require(received.withLock { $0.count } == 3)
+            try #require(listener.connections == (isClosed ? 2 : 1))
         }
     }
 }
