@@ -410,3 +410,138 @@ extension APIClient {
         method: HTTPMethod
     ) -> APIRequest<Void, APIError> { serialized { _ in () }.request("") }
 }
+
+// MARK: - Error models
+
+// The hints above have the error model `APIError`. These have the one that the context determines, for services with an error model of their own.
+
+extension APIClient {
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ data: Data,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> { codable.request("") }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ file: URL,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> { codable.request("") }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .multipart(form))\".")
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ form: MultipartForm,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> { codable.request("") }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        file: URL,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> { codable.request("") }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        data: Data,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> { codable.request("") }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .multipart(form))\".")
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        multipart form: MultipartForm,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> { codable.request("") }
+    @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
+    @_disfavoredOverload
+    public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ method: HTTPMethod,
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> { codable.request(endpoint) }
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .file(url))\", or \".suggested(in: folder)\".")
+    @_disfavoredOverload
+    public func download<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        to url: URL,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> DownloadAPIRequest<DownloadedFile, ErrorModel> { download(endpoint, to: .temporary) }
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .file(URL(filePath: path)))\".")
+    @_disfavoredOverload
+    public func download<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        to path: String,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> DownloadAPIRequest<DownloadedFile, ErrorModel> { download(endpoint, to: .temporary) }
+}
+
+extension MethodBuilder where Factory == CodableRequests {
+    @available(*, unavailable, message: "Write \"get(\"users\").query([\"page\": 1])\".")
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self,
+        parameters: Parameters
+    ) -> APIRequest<Model, ErrorModel> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"get(\"users\").query([\"page\": 1])\".")
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self,
+        query: Parameters
+    ) -> APIRequest<Model, ErrorModel> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"get(\"users\").headers([\"Accept\": \"text/plain\"])\".")
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self,
+        headers: HTTPHeaders
+    ) -> APIRequest<Model, ErrorModel> { request(factory.request(endpoint)) }
+}
+
+extension BodyMethodBuilder where Factory == CodableRequests {
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self,
+        json: some Encodable
+    ) -> APIRequest<Model, ErrorModel> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self,
+        body: some Encodable
+    ) -> APIRequest<Model, ErrorModel> { request(factory.request(endpoint)) }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"post(\"users\").json([\"name\": name])\" or \"post(\"users\").form([\"name\": name])\"."
+    )
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self,
+        parameters: Parameters
+    ) -> APIRequest<Model, ErrorModel> { request(factory.request(endpoint)) }
+}
