@@ -15,7 +15,8 @@ import Testing
 
     @Test(
         arguments: [
-            // Retry-After applies only to 429 and 503.
+            // Retry-After applies only to 403, 429 and 503.
+            (403, ["Retry-After": "30"], 30), (403, [:], nil), (404, ["Retry-After": "30"], nil),
             (429, ["Retry-After": "30"], 30), (503, ["Retry-After": "30"], 30), (200, ["Retry-After": "30"], nil),
             (301, ["Retry-After": "30"], nil), (500, ["Retry-After": "30"], nil), (429, [:], nil),
             (429, ["Retry-After": "Thu, 01 Jan 2026 00:01:00 GMT"], 60), (429, ["Retry-After": "0"], nil),
