@@ -80,7 +80,7 @@ struct Download: Sendable {
                 }
                 let failure = SluiceError(
                     .timedOut,
-                    "The download exceeded its total time-out of \(limit.roundedUpToMilliseconds) before its file was ready.",
+                    "The download exceeded its total time-out of \(limit.textRoundedUp) before its file was ready.",
                     step: .file,
                     request: built
                 )

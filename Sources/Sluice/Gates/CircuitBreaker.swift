@@ -283,7 +283,7 @@ extension CircuitBreaker {
 extension SluiceError {
     fileprivate static func circuitOpen(_ gate: String, _ delay: Duration?) -> SluiceError {
         let next =
-            delay.map { "the next request is allowed in \($0.roundedUpToMilliseconds)" }
+            delay.map { "the next request is allowed in \($0.textRoundedUp)" }
             ?? "trial requests are in progress"
         let reason = "The circuit is open because too many requests have failed; \(next)."
         return refused(.circuitOpen, by: gate, after: delay, reason)

@@ -26,7 +26,7 @@ public struct GateRefusal: LocalizedError, Sendable, Equatable, CustomStringConv
 
     /// One sentence with the gate's name and the time to wait.
     public var description: String {
-        let delay = retryAfter.map { " Try again in \($0.roundedUpToMilliseconds)." } ?? ""
+        let delay = retryAfter.map { " Try again in \($0.textRoundedUp)." } ?? ""
         return "The \(gate) did not admit the request.\(delay)"
     }
 }

@@ -131,7 +131,7 @@ struct CacheStep: Sendable {
     /// The error of a wait that exceeded the total time-out of the request, or that of an attempt.
     private func waitTimedOut(after total: Duration, _ request: HTTPRequest) -> SluiceError {
         if let call = attempt.call, call.isOverdue { return .totalTimedOut(call) }
-        let reason = "The request exceeded the total time-out of \(total.roundedUpToMilliseconds)."
+        let reason = "The request exceeded the total time-out of \(total.textRoundedUp)."
         return SluiceError(.timedOut, reason, step: .transport, request: request)
     }
 

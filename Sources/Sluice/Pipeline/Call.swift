@@ -265,9 +265,9 @@ final class Call: Sendable {
         var reason = error.reason
         if error.step == .transport {
             if isOverdue, let total = transfer.timeouts.total {
-                reason = "The request exceeded the total time-out of \(total.roundedUpToMilliseconds)."
+                reason = "The request exceeded the total time-out of \(total.textRoundedUp)."
             } else if !isOverdue, sink == nil, let limit = retry.attemptTimeout {
-                reason = "The attempt exceeded its time limit of \(limit.roundedUpToMilliseconds)."
+                reason = "The attempt exceeded its time limit of \(limit.textRoundedUp)."
             }
         }
         return .failure(

@@ -80,7 +80,7 @@ extension SluiceError {
             switch call.transfer.timeouts.total {
             case nil: "The deadline of all callers that share the request passed; \(stage.clause)."
             case let total? where total > .zero:
-                "The request exceeded its total time-out of \(total.roundedUpToMilliseconds); \(stage.clause)."
+                "The request exceeded its total time-out of \(total.textRoundedUp); \(stage.clause)."
             default: "The request was not sent because its deadline had passed."
             }
         return SluiceError(

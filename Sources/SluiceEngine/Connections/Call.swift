@@ -295,7 +295,7 @@ package final class Call: Sendable {
     /// Returns the error for a request whose deadline has passed.
     func timeoutError(at now: MonotonicTime) -> SluiceError {
         if let total = context.timeouts.total, deadline <= now {
-            let shown = total.roundedUpToMilliseconds
+            let shown = total.textRoundedUp
             return SluiceError(.timedOut, "The request exceeded the total time-out of \(shown).")
         }
         let idle = context.timeouts.idle ?? .zero

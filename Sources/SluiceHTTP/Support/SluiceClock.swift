@@ -92,10 +92,10 @@ extension Duration {
 #endif
 
 extension Duration {
-    /// The duration rounded up to whole milliseconds, for error texts.
-    package var roundedUpToMilliseconds: Duration {
+    /// The duration in seconds, rounded up to whole milliseconds, for error texts. The system's description shows rounding errors.
+    package var textRoundedUp: String {
         let (milliseconds, rest) = bounded.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
-        return .milliseconds(milliseconds + (rest > 0 ? 1 : 0))
+        return "\(Double(milliseconds + (rest > 0 ? 1 : 0)) / 1000) seconds"
     }
 
     /// The duration limited to 292 years in both directions, the range of nanoseconds in 64 bits. Its sum with a time or with

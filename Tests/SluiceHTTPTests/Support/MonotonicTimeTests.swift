@@ -46,6 +46,16 @@ import Testing
         #expect(Self.time(end).milliseconds(after: Self.time(now)) == milliseconds)
     }
 
+    @Test(
+        arguments: [
+            (.seconds(30), "30.0 seconds"), (.milliseconds(2_999_907), "2999.907 seconds"), (.zero, "0.0 seconds"),
+            (.nanoseconds(1), "0.001 seconds"), (.microseconds(1_000_001), "1.001 seconds"),
+        ] as [(Duration, String)]
+    )
+    func textIsRoundedUpToMilliseconds(duration: Duration, text: String) {
+        #expect(duration.textRoundedUp == text)
+    }
+
     @Test func sinceReturnsTheDifference() {
         #expect(Self.time(1_500_000_000).since(Self.time(500_000_000)) == .seconds(1))
         #expect(Self.time(1).since(Self.time(3)) == .nanoseconds(-2))

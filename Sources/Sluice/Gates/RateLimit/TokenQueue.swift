@@ -127,7 +127,7 @@ extension SluiceError {
             .rateLimited,
             by: gate,
             after: wait,
-            "The request would wait \(wait.roundedUpToMilliseconds) at the \(gate), \(reason)."
+            "The request would wait \(wait.textRoundedUp) at the \(gate), \(reason)."
         )
     }
 }
