@@ -306,3 +306,8 @@ extension OAuth2.Grant {
         scopes: [String]
     ) -> OAuth2.Grant { .clientCredentials(id: "", secret: "") }
 }
+
+extension GateScope {
+    @available(*, unavailable, message: "Write \".key { $0.tags.contains(\"search\") ? \"search\" : nil }\".")
+    public init(_ key: (RequestContext) -> String?) { self = .client }
+}

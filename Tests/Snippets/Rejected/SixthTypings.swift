@@ -343,3 +343,8 @@ func closureOfStubs() {
 func dictionaryOfStubs() {
     show(APIClient { $0.transport = StubTransport([.get("/u"): .json("{}")]) })
 }
+
+// error: Write ".key { $0.tags.contains("search") ? "search" : nil }".
+func scopeMadeByAClosure() {
+    show(RateLimit.fromServer(per: GateScope { $0.tags.contains("search") ? "search" : "core" }))
+}
