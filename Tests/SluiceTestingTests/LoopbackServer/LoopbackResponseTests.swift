@@ -27,6 +27,16 @@ final class LoopbackResponseTests: XCTestCase {
         )
     }
 
+    func testEncodesAModelWithTheGivenEncoder() throws {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        let dates = ["at": Date(timeIntervalSince1970: 0)]
+        XCTAssertTrue(
+            try answer(.json(encoding: dates, encoder: encoder)).hasSuffix(#"{"at":"1970-01-01T00:00:00Z"}"#)
+        )
+        XCTAssertTrue(try answer(.json(encoding: ["b": "/", "a": "/"])).hasSuffix(#"{"a":"/","b":"/"}"#))
+    }
+
     func testHEADResponseHasNoBody() throws {
         let server = try LoopbackServer()
         server.on("/", .text("body"))

@@ -43,13 +43,14 @@ extension LoopbackResponse {
     /// Sends a value as JSON. If encoding fails, sends a 500 response with the reason.
     public static func json(
         encoding value: some Encodable,
+        encoder: JSONEncoder? = nil,
         status: HTTPStatus = .ok,
         headers: HTTPHeaders = [:]
     ) -> LoopbackResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let standard = JSONEncoder()
+        standard.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            let data = try encoder.encode(value)
+            let data = try (encoder ?? standard).encode(value)
             return .data(data, contentType: "application/json", status: status, headers: headers)
         } catch {
             return .text("The response cannot be encoded: \(error)", status: .internalServerError)
