@@ -34,7 +34,12 @@ extension APIError {
     public var headers: HTTPHeaders { [:] }
     @available(*, unavailable, message: "Write \"error.step\".")
     public var step: SluiceError.Step { error.step }
-    @available(*, unavailable, message: "Read the header: \"response?.headers[.retryAfter]\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Read the header: \"response?.headers[.retryAfter]\". A refusal of a gate has a \"GateRefusal\" as its \"underlyingError\"."
+    )
     public var retryAfter: Duration? { nil }
     @available(*, unavailable, message: "Write \"String(decoding: body, as: UTF8.self)\".")
     public var text: String { "" }
@@ -48,6 +53,13 @@ extension APIError {
 }
 
 extension RequestFailure {
+    @available(
+        *,
+        unavailable,
+        message:
+            "Put the response into the error: \"RequestFailure(error: SluiceError(.unacceptableStatus, \"…\", response: response), body: data)\"."
+    )
+    public init(error: SluiceError, response: HTTPResponse, body: Data = Data()) { self.init(error: error, body: body) }
     @available(*, unavailable, message: "Write \"response\".")
     public var head: HTTPResponse? { response }
     @available(*, unavailable, message: "Write \"status\", or \"status?.rawValue\" for a number.")
@@ -69,7 +81,12 @@ extension RequestFailure {
     public var isCancellation: Bool { error.isCancellation }
     @available(*, unavailable, message: "Write \"error.underlyingError\".")
     public var underlyingError: (any Error)? { error.underlyingError }
-    @available(*, unavailable, message: "Read the header: \"response?.headers[.retryAfter]\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Read the header: \"response?.headers[.retryAfter]\". A refusal of a gate has a \"GateRefusal\" as its \"underlyingError\"."
+    )
     public var retryAfter: Duration? { nil }
     @available(*, unavailable, message: "Write \"String(decoding: body, as: UTF8.self)\".")
     public var text: String { "" }

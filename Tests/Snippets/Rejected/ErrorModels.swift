@@ -55,3 +55,9 @@ func urlOfADownload(url: URL) -> DownloadAPIRequest<DownloadedFile, ShopError> {
 
 // error: Write "download("film", to: .file(URL(filePath: path)))".
 func pathOfADownload() -> DownloadAPIRequest<DownloadedFile, ShopError> { shop.download("film", to: "/tmp/film") }
+
+// error: Put the response into the error
+func responseOfAFailure(response: HTTPResponse, data: Data) {
+    let error = SluiceError(.unacceptableStatus, "The status is 404.")
+    show(ShopError(RequestFailure(error: error, response: response, body: data)).message)
+}
