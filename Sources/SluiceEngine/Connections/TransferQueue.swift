@@ -225,12 +225,16 @@ struct StartQueue<Element> {
 
 /// A first-in, first-out queue.
 struct ArrayQueue<Element> {
+    /// The number of elements whose memory an empty queue may keep.
+    static var keptCapacity: Int { 128 }
+
     /// The elements, after nil for each one that has been removed.
     private var elements: [Element?] = []
     /// The index of the first element.
     private var next = 0
 
     var count: Int { elements.count - next }
+    var capacity: Int { elements.capacity }
     var isEmpty: Bool { next == elements.count }
 
     mutating func append(_ element: Element) { elements.append(element) }
@@ -246,7 +250,7 @@ struct ArrayQueue<Element> {
         defer {
             next += 1
             if next == elements.count {
-                elements.removeAll(keepingCapacity: next <= 64)
+                elements.removeAll(keepingCapacity: elements.capacity <= Self.keptCapacity)
                 next = 0
             } else if next >= 64, next * 2 >= elements.count {
                 elements.removeFirst(next)

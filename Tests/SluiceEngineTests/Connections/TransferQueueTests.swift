@@ -189,6 +189,16 @@ import Testing
         #expect(queue.count == 1)
     }
 
+    @Test(arguments: [(20, true), (100_000, false)])
+    func arrayQueueKeepsLittleMemory(count: Int, keepsMemory: Bool) {
+        var queue = ArrayQueue<Int>()
+        for number in 0..<count { queue.append(number) }
+        while queue.popFirst() != nil {}
+        #expect(queue.isEmpty)
+        #expect((queue.capacity > 0) == keepsMemory)
+        #expect(queue.capacity <= ArrayQueue<Int>.keptCapacity)
+    }
+
     @Test func arrayQueueKeepsTheOrderWhenItShrinks() {
         var queue = ArrayQueue<Int>()
         var (next, removed) = (0, [Int]())
