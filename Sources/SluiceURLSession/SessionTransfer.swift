@@ -503,7 +503,7 @@ extension TransferState {
     /// Fails the transfer if the total time has passed.
     mutating func checkTotalTime(at now: Instant) -> Action {
         guard phase != .done, let total = context.timeouts.total, started + total <= now else { return .none }
-        return end(with: SluiceError(.timedOut, "The request exceeded the total time-out of \(total)."))
+        return end(with: SluiceError(.timedOut, "The request exceeded the total time-out of \(total.textRoundedUp)."))
     }
 
     /// Fails the transfer if the idle time has passed. Call only after all pending events have been handled.
@@ -514,7 +514,7 @@ extension TransferState {
         return end(
             with: SluiceError(
                 .idleTimedOut,
-                "Nothing was sent or received for \(idle). The server may be stuck or unreachable."
+                "Nothing was sent or received for \(idle.textRoundedUp). The server may be stuck or unreachable."
             )
         )
     }

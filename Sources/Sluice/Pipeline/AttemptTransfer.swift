@@ -276,7 +276,11 @@ extension ServerResponse {
 
 extension SluiceError {
     fileprivate static func noResponse(_ limit: Duration, _ request: HTTPRequest) -> SluiceError {
-        SluiceError(.timedOut, "No response started within the \(limit) allowed for an attempt.", request: request)
+        SluiceError(
+            .timedOut,
+            "No response started within the \(limit.textRoundedUp) allowed for an attempt.",
+            request: request
+        )
     }
 }
 

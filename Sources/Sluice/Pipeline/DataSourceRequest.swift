@@ -209,7 +209,7 @@ struct DataSourceLookup: Sendable {
             on: pipeline.clock,
             else: SluiceError(
                 .timedOut,
-                "The request exceeded the total time-out of \(total) while its stored response was read.",
+                "The request exceeded the total time-out of \(total.textRoundedUp) while its stored response was read.",
                 step: .cache,
                 request: draft.head(for: pipeline)
             )

@@ -299,7 +299,10 @@ package final class Call: Sendable {
             return SluiceError(.timedOut, "The request exceeded the total time-out of \(shown).")
         }
         let idle = context.timeouts.idle ?? .zero
-        return SluiceError(.idleTimedOut, "Nothing was sent or received for \(idle). The server may be stuck.")
+        return SluiceError(
+            .idleTimedOut,
+            "Nothing was sent or received for \(idle.textRoundedUp). The server may be stuck."
+        )
     }
 }
 

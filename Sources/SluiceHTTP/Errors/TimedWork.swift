@@ -80,6 +80,9 @@ package final class TimedWork<Value: Sendable>: Sendable {
 
 extension SluiceError {
     fileprivate static func tookTooLong(_ total: Duration) -> SluiceError {
-        SluiceError(.timedOut, "The request exceeded the total time-out of \(total) before its body was ready.")
+        SluiceError(
+            .timedOut,
+            "The request exceeded the total time-out of \(total.textRoundedUp) before its body was ready."
+        )
     }
 }

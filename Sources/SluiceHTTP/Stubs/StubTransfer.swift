@@ -182,11 +182,14 @@ struct StubTimeouts: Sendable {
         var failure: SluiceError?
         if let idle, idle < duration {
             duration = idle
-            failure = SluiceError(.idleTimedOut, "The stub sent nothing for longer than the idle time-out of \(idle).")
+            failure = SluiceError(
+                .idleTimedOut,
+                "The stub sent nothing for longer than the idle time-out of \(idle.textRoundedUp)."
+            )
         }
         if let remaining, let total, remaining < duration {
             duration = remaining
-            failure = SluiceError(.timedOut, "The stub takes longer than the total time-out of \(total).")
+            failure = SluiceError(.timedOut, "The stub takes longer than the total time-out of \(total.textRoundedUp).")
         }
         do { try await clock.sleep(for: duration) } catch { throw .cancelled }
         if let failure { throw failure }
@@ -195,7 +198,10 @@ struct StubTimeouts: Sendable {
     /// Waits for the closure of a stub within the total time.
     func limited<Value: Sendable>(_ work: @escaping TimedWork<Value>.Work) async throws(SluiceError) -> Value {
         guard let remaining, let total else { return try await work() }
-        let failure = SluiceError(.timedOut, "The stub's closure takes longer than the total time-out of \(total).")
+        let failure = SluiceError(
+            .timedOut,
+            "The stub's closure takes longer than the total time-out of \(total.textRoundedUp)."
+        )
         return try await TimedWork.outcome(within: remaining, on: clock, else: failure, of: work)
     }
 
@@ -210,14 +216,14 @@ struct StubTimeouts: Sendable {
         var failure = idle.map {
             SluiceError(
                 .idleTimedOut,
-                "The request's body produced no data for longer than the idle time-out of \($0)."
+                "The request's body produced no data for longer than the idle time-out of \($0.textRoundedUp)."
             )
         }
         if let remaining, let total, limit.map({ remaining < $0 }) ?? true {
             limit = remaining
             failure = SluiceError(
                 .timedOut,
-                "The request exceeded the total time-out of \(total) while it waited for its body."
+                "The request exceeded the total time-out of \(total.textRoundedUp) while it waited for its body."
             )
         }
         let timeout = failure

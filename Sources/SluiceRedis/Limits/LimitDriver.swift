@@ -244,7 +244,7 @@ final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Wait
         switch refusal {
         case .tooLong(let wait):
             let text =
-                "The request would wait about \(wait) at the \(gate), which is longer than its maximumWait."
+                "The request would wait about \(wait.textRoundedUp) at the \(gate), which is longer than its maximumWait."
             return .refused(.rateLimited, by: gate, after: wait, text)
         case .unavailable:
             return .refused(
