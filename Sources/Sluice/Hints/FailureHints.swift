@@ -38,7 +38,7 @@ extension APIError {
         *,
         unavailable,
         message:
-            "Read the header: \"response?.headers[.retryAfter]\". A refusal of a gate has a \"GateRefusal\" as its \"underlyingError\"."
+            "Read the header: \"response?.headers[.retryAfter]\". For a refusal of a gate, write \"(error.underlyingError as? GateRefusal)?.retryAfter\"."
     )
     public var retryAfter: Duration? { nil }
     @available(*, unavailable, message: "Write \"String(decoding: body, as: UTF8.self)\".")
@@ -85,7 +85,7 @@ extension RequestFailure {
         *,
         unavailable,
         message:
-            "Read the header: \"response?.headers[.retryAfter]\". A refusal of a gate has a \"GateRefusal\" as its \"underlyingError\"."
+            "Read the header: \"response?.headers[.retryAfter]\". For a refusal of a gate, write \"(error.underlyingError as? GateRefusal)?.retryAfter\"."
     )
     public var retryAfter: Duration? { nil }
     @available(*, unavailable, message: "Write \"String(decoding: body, as: UTF8.self)\".")

@@ -3,7 +3,8 @@ import SluiceHTTP
 
 /// Reads the rate limits that servers announce in response headers:
 ///
-///     Retry-After: 30                                              with 429, 503 (RFC 9110 §10.2.3, RFC 6585 §4) and 403 (GitHub)
+///     Retry-After: 30                                              with 429 and 503 (RFC 9110 §10.2.3, RFC 6585 §4)
+///                                                                  and 403 (GitHub)
 ///     RateLimit: "default";r=0;t=30                                draft-ietf-httpapi-ratelimit-headers-08 and later
 ///     RateLimit: limit=100, remaining=0, reset=30                  the same, -07
 ///     RateLimit-Remaining: 0, RateLimit-Reset: 30                  the same, up to -06

@@ -13,8 +13,8 @@ import SluiceHTTP
 /// first-out queue. A cancelled request leaves the queue. A request that would wait longer than `maximumWait` fails at
 /// once with ``SluiceError/Code/rateLimited``. If the queue is full, it fails with ``SluiceError/Code/queueFull``.
 ///
-/// When a server answers 403, 429 or 503 with `Retry-After`, no requests of the same key are admitted before that time. The
-/// same holds when the server says that its quota is exhausted: no requests are admitted before the quota is reset.
+/// When a server answers 403, 429 or 503 with `Retry-After`, no requests of the same key are admitted before that time.
+/// The same holds when the server says that its quota is exhausted: no requests are admitted before the quota is reset.
 /// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
 /// the same with an `X-` prefix. A request whose total time-out or ``Deadline`` ends before the pause fails at once
 /// with ``SluiceError/Code/rateLimited``. After the pause, requests are sent at the rate. Tokens that would have been

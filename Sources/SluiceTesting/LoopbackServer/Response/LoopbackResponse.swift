@@ -40,7 +40,8 @@ extension LoopbackResponse {
         .data(Data(text.utf8), contentType: "application/json", status: status, headers: headers)
     }
 
-    /// Sends a value as JSON. If encoding fails, sends a 500 response with the reason.
+    /// Sends a value as JSON. If encoding fails, sends a 500 response with the reason. Without an encoder, keys are sorted and slashes are
+    /// not escaped.
     public static func json(
         encoding value: some Encodable,
         encoder: JSONEncoder? = nil,
