@@ -413,7 +413,8 @@ extension APIClient {
 
 // MARK: - Error models
 
-// The hints above have the error model `APIError`. These have the one that the context determines, for services with an error model of their own.
+// Other hints for requests have the error model `APIError`. These have the one that the context determines, for services with an error model of
+// their own.
 
 extension APIClient {
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")

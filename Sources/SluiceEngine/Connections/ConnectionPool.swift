@@ -452,7 +452,8 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Sends a request after the events that the loop is handling. Another caller may send it earlier.
+    /// Sends a request after the events that the loop is handling. Another caller may send it earlier, but not over HTTP/2, where the loop
+    /// sends the requests of a connection in one write.
     private func startLater(_ call: Call, on connection: PooledConnection, _ thread: LoopThread?) {
         guard let thread else { return start(call, on: connection, nil) }
         guard case .http1 = connection, call.startsWithoutUserCode else {
