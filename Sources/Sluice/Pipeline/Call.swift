@@ -89,10 +89,10 @@ final class Call: Sendable {
         self.cache = cache
         self.transport = transport
         self.client = client
-        self.draft = draft
+        self.draft = consume draft
         self.request = request
         self.original = original
-        self.transfer = transfer
+        self.transfer = consume transfer
         self.steps = steps
         let pipeline = client.pipeline
         began = pipeline.clock.now

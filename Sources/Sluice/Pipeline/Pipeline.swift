@@ -177,6 +177,8 @@ final class Pipeline: Sendable {
     private let callbackTransport: (any CallbackTransport)?
     /// True if no step other than the transport applies to requests that set no options.
     private let isBare: Bool
+    /// True if no redirect's body is needed, for requests that do not set the option.
+    private let discardsRedirectBodies: Bool
     /// True if the client has a stub.
     private let hasStub: Bool
     /// The client's stub, for requests that set neither a stub nor a mode; nil if it answers none of these.
@@ -220,6 +222,7 @@ final class Pipeline: Sendable {
         modelDecoder = SharedDecoder(configuration.modelDecoder)
         callbackTransport = configuration.transport as? any CallbackTransport
         isBare = steps.isEmpty && !retries && hedges == 0
+        discardsRedirectBodies = configuration.redirects.discardsBodies
         hasStub = configuration.stub != nil
         player = configuration.stub.flatMap { [clock = configuration.clock] stub in
             configuration.stubMode.delay.map { StubPlayer(stub, delay: $0, clock: clock) }
@@ -314,7 +317,7 @@ final class Pipeline: Sendable {
         if isDirect, cache == nil, let transport {
             return SynchronousDriver(self, request, consume transfer, caller, completion).begin(on: transport)
         }
-        let call = call(of: request, draft, transfer)
+        let call = call(of: request, draft, consume transfer, stub: stub)
         if let transport, call.canRunSynchronously, !request.body.needsPreparation, !call.isOverdue {
             let stop = SynchronousDriver.begin(call, on: transport, self, caller, completion)
             return isShared ? call.recordingStop(stop) : stop
@@ -350,7 +353,7 @@ final class Pipeline: Sendable {
         transfer.timeouts = draft.options.timeouts.applied(to: timeouts).changed(by: request)
             .within(Deadline.earliest(draft.options.deadline), on: clock)
         transfer.limits = draft.options.limits.applied(to: limits)
-        let call = call(of: request, draft, transfer, into: sink)
+        let call = call(of: request, draft, consume transfer, stub: stub(of: draft), into: sink)
         let outcome = await outcome(of: call)
         if !request.method.isSafe { transfers.removeAll() }
         return CallOutcome(outcome, call)
@@ -358,16 +361,16 @@ final class Pipeline: Sendable {
 
     /// Returns the state for sending a request whose response body is collected in memory.
     func call(of request: HTTPRequest, _ draft: RequestDraft, _ meter: TransferMeter?) -> Call {
-        call(of: request, draft, transferContext(of: draft, request, meter))
+        call(of: request, draft, transferContext(of: draft, request, meter), stub: stub(of: draft))
     }
 
     private func call(
         of request: HTTPRequest,
         _ draft: RequestDraft,
         _ transfer: consuming TransferContext,
+        stub: StubPlayer?,
         into sink: (any ResponseSink)? = nil
     ) -> Call {
-        let stub = stub(of: draft)
         // A stubbed response does not come from the server and must not be stored for other requests. The response to an
         // unsafe request invalidates stored ones, whatever receives its body.
         let isCacheable = stub == nil && (sink?.isCacheable != false || !request.method.isSafe)
@@ -375,13 +378,13 @@ final class Pipeline: Sendable {
         transfer.recordsRequest = steps.recordsRequests
         let cache = isCacheable ? cache(for: draft) : nil
         // A later request that follows no redirects may receive a stored one, and a transport of the user's own may change it.
-        let redirects = draft.options.redirects ?? configuration.redirects
         transfer.decodesRedirects =
-            cache != nil || stub != nil || callbackTransport == nil || !redirects.discardsBodies
+            cache != nil || stub != nil || callbackTransport == nil
+            || !(draft.options.redirects?.discardsBodies ?? discardsRedirectBodies)
         return Call(
             request,
             stub != nil && stubMode(of: draft).skipsGates ? draft.skippingAllGates : draft,
-            transfer,
+            consume transfer,
             steps,
             by: APIClient(pipeline: self),
             on: stub ?? configuration.transport,

@@ -27,8 +27,13 @@ public struct RequestContext: Sendable {
 
     /// The time-outs and limits of the transfers of a request that interceptors have prepared, with the time-outs that
     /// they have set. Their total time ends with that of the attempt at the latest.
-    func transfer(of request: HTTPRequest) -> TransferContext {
-        var transfer = transfer
+    func transfer(
+        of request: HTTPRequest,
+        _ onInformational: (@Sendable (HTTPResponse) -> Void)? = nil
+    ) -> TransferContext {
+        var transfer = call.transfer
+        transfer.timeouts.total = total
+        transfer.onInformational = onInformational
         if !request.timeoutChanges.isEmpty {
             transfer.timeouts = transfer.timeouts.changed(by: request)
             transfer.timeouts.total = [transfer.timeouts.total, total].compactMap(\.self).min()

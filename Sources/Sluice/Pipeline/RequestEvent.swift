@@ -106,7 +106,7 @@ public struct ObservedRequest: Sendable {
             tasks = observers.compactMap { observer in observer.callersTask().map { (observer, $0) } }
             // Events have the bodies of requests. Waiting events must not keep them otherwise.
             draft.body = nil
-            self.draft = draft
+            self.draft = consume draft
             self.began = began
             self.beganDate = beganDate
             self.secretHeaders = secretHeaders

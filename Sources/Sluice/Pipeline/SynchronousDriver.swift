@@ -48,13 +48,14 @@ struct SynchronousDriver: Sendable {
     init(
         _ pipeline: Pipeline,
         _ request: HTTPRequest,
-        _ transfer: TransferContext,
+        _ transfer: consuming TransferContext,
         _ caller: @escaping CallerContext,
         at machine: CallMachine = .transferOnly,
         of context: RequestContext? = nil,
         with admission: Admission = Admission(),
         _ completion: @escaping @Sendable (CallOutcome) -> Void
     ) {
+        let deadline = transfer.timeouts.total.map { ContinuousClock.now + $0.bounded }
         state = LockedObject(
             Parts(
                 pipeline: pipeline,
@@ -62,8 +63,8 @@ struct SynchronousDriver: Sendable {
                 context: context,
                 admission: admission,
                 request: request,
-                transfer: transfer,
-                deadline: transfer.timeouts.total.map { ContinuousClock.now + $0.bounded },
+                transfer: consume transfer,
+                deadline: deadline,
                 caller: caller,
                 completion: completion
             ),
@@ -116,12 +117,11 @@ struct SynchronousDriver: Sendable {
             default: break preparation
             }
         }
-        var transfer = context.transfer(of: request)
-        transfer.onInformational = call.informationalHandler(context.attempt)
+        let transfer = context.transfer(of: request, call.informationalHandler(context.attempt))
         let driver = SynchronousDriver(
             pipeline,
             request,
-            transfer,
+            consume transfer,
             caller,
             at: machine,
             of: context,
