@@ -360,8 +360,15 @@ extension EngineTests {
             let transport = SocketTransport { $0.pingInterval = .seconds(600) }
             _ = try await transport.exchange(server.request(), .http2())
             let request = server.request("/upload", method: .put, body: .data(Data(count: 16 << 20)))
-            let upload = Task { await transport.result(of: request, .http2()) }
+            let meter = TransferMeter()
+            let upload = Task {
+                var context = TransferContext.http2()
+                context.meter = meter
+                return await transport.result(of: request, context)
+            }
             try await waitUntil("the server has stopped reading") { isStalled.withLock { $0 } }
+            // More than the first window, so that the last frame of the server has been read.
+            try await waitUntil("the window has grown") { meter.snapshot(.upload).progress.completed > 65_535 }
             let cancelled = Task { await transport.failure(of: server.request("/cancelled"), .http2()) }
             try await waitUntil("both requests are in progress") { transport.pool?.load.active == 2 }
             cancelled.cancel()
