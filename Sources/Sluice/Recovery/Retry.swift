@@ -20,6 +20,8 @@ struct Retry: Sendable {
         var isIdempotent: Bool
         /// True if the request's own option says that it must not be sent more than once.
         var isDeclaredUnsafe = false
+        /// True if a server has redirected the request in this attempt.
+        var isRedirected = false
         /// The request as it was sent; nil for that of the outcome.
         var sent: SentRequest?
         /// The current date, for a `Retry-After` that is a date.
@@ -78,7 +80,17 @@ struct Retry: Sendable {
     private func mayBeRepeated(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Bool {
         let sent = circumstances.sent ?? outcome.request.map(SentRequest.init)
         if let sent, !sent.isReplayable { return false }
-        return circumstances.isIdempotent || !circumstances.isDeclaredUnsafe && sent?.hasKey == true
+        if circumstances.isIdempotent { return true }
+        return !circumstances.isDeclaredUnsafe && (sent?.hasKey == true || wasNotSent(outcome, circumstances))
+    }
+
+    /// Returns true if no server has received the request: there was no connection to one, nor to one that redirected it.
+    private func wasNotSent(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Bool {
+        guard case .failure(let error) = outcome, error.step == .transport, !circumstances.isRedirected else {
+            return false
+        }
+        // Other failures to connect may, with URLSession, also be those of a request that was sent.
+        return error.response == nil && [.cannotResolveHost, .cannotConnect].contains(error.code)
     }
 }
 

@@ -8,8 +8,8 @@ import SluiceHTTP
 /// ```
 ///
 /// Only idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), and requests that
-/// are sent with an `Idempotency-Key`, such as that of ``IdempotencyKey``. ``ModifiableRequest/idempotent(_:)``
-/// overrides these rules. The body must be replayable. Every attempt passes the gates and the interceptors again.
+/// are sent with an `Idempotency-Key`, such as that of ``IdempotencyKey``. Other requests are retried only if they were not sent,
+/// because the server's name could not be resolved or no connection to it was established. ``ModifiableRequest/idempotent(_:)`` overrides these rules. The body must be replayable. Every attempt passes the gates and the interceptors again.
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first; 3 by default. For ``none`` it is 1, and becomes 3 when another rule
     /// than `attemptTimeout` is set first.

@@ -129,6 +129,23 @@ import Testing
         #expect(decision(Self.outcome(503, [:], .post), Self.circumstances()) != .finish)
     }
 
+    @Test(arguments: [
+        (SluiceError.Code.cannotConnect, true), (.cannotResolveHost, true), (.connectTimedOut, false),
+        (.connectionLost, false), (.timedOut, false), (.idleTimedOut, false), (.truncatedBody, false),
+    ])
+    func retriesAnyRequestThatWasNotSent(_ code: SluiceError.Code, _ isRetried: Bool) {
+        let failure = TransportOutcome.failure(SluiceError(code, "."))
+        var circumstances = Self.circumstances(isIdempotent: false)
+        #expect((decision(failure, circumstances) != .finish) == isRetried)
+        circumstances.isRedirected = true
+        #expect(decision(failure, circumstances) == .finish)
+        circumstances.isRedirected = false
+        circumstances.isDeclaredUnsafe = true
+        #expect(decision(failure, circumstances) == .finish)
+        let other = SluiceError(code, ".", step: .responseInterceptor)
+        #expect(decision(.failure(other), Self.circumstances(isIdempotent: false)) == .finish)
+    }
+
     // A response interceptor may replace the outcome by one without a request, or with that of another request.
     @Test func decidesByTheRequestThatWasSent() {
         let failure = TransportOutcome.failure(SluiceError(.connectionLost, "."))

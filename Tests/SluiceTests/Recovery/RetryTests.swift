@@ -88,6 +88,26 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(asked.read, 2)
     }
 
+    func testPOSTIsRetriedWithoutAConnectionUnlessARedirectHasLedThere() async throws {
+        let server = try LoopbackServer()
+        let closed = try LoopbackServer()
+        let url = closed.url
+        closed.stop()
+        server.on("/moved", .redirect(to: url, status: .temporaryRedirect))
+        for (target, count) in [(url, 3), ("\(server.url)/moved", 2)] {
+            let observer = NotingObserver([.sending])
+            let client = APIClient {
+                $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(.zero))
+                $0.observers = [observer]
+            }
+            let error = await client.string.post(target).data(Data("x".utf8)).sender().result.failure
+            XCTAssertEqual(error?.code, .cannotConnect)
+            await client.observersCaughtUp()
+            XCTAssertEqual(observer.events.count, count, "\(observer.events)")
+        }
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
     func testRequestSentWithUnsafeMethodIsNotRetried() async throws {
         struct Posting: RequestAdapter {
             func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.method = .post }
