@@ -274,3 +274,68 @@ extension TokenState {
         self.init(rules, initialRefreshToken: initialRefreshToken)
     }
 }
+
+// MARK: - Limit
+
+/// The times of recent requests for tokens, and the limit on them.
+struct RefreshWindow: Sendable {
+    /// The time between the requests beyond the limit, while the server is not available.
+    private static let outagePause = Duration.seconds(2)
+
+    let limit: OAuth2.RefreshLimit
+    private var times: [ContinuousClock.Instant] = []
+    /// The times of the requests since the last one that the server has answered. They count until it answers again, because their
+    /// failures are no loop of refused tokens.
+    private var unanswered: [ContinuousClock.Instant] = []
+    /// The error with which the server has asked to wait, and the end of the wait, at most five minutes later.
+    private var pause: (error: OAuth2Error, end: ContinuousClock.Instant)?
+
+    init(_ limit: OAuth2.RefreshLimit) {
+        self.limit = limit
+    }
+
+    /// True if the limit allows another request.
+    func isOpen(at now: ContinuousClock.Instant) -> Bool {
+        (times + unanswered).count { isWithin($0, now) } < max(1, limit.count)
+    }
+
+    /// True if a request beyond the limit may find out if the server is available again.
+    func allowsTrial(at now: ContinuousClock.Instant) -> Bool {
+        unanswered.last.map { $0.duration(to: now) >= Self.outagePause } ?? false
+    }
+
+    /// The server's error, while it has asked to wait.
+    func refusal(at now: ContinuousClock.Instant) -> OAuth2Error? {
+        pause.flatMap { now < $0.end ? $0.error : nil }
+    }
+
+    /// Records the result of the request that was added last.
+    mutating func record(_ result: Result<OAuth2.Token, OAuth2Error>, at now: ContinuousClock.Instant) {
+        pause = nil
+        if case .failure(let error) = result, let wait = error.retryAfter {
+            pause = (error, now + min(wait, .seconds(300)))
+        }
+        if case .failure(let error) = result, error.isOutage {
+            if let last = times.popLast() { unanswered = unanswered.suffix(max(1, limit.count)) + [last] }
+        } else {
+            unanswered = []
+        }
+    }
+
+    mutating func add(_ now: ContinuousClock.Instant) {
+        times = times.filter { isWithin($0, now) } + [now]
+    }
+
+    /// Removes the last request, which was cancelled.
+    mutating func removeLast() {
+        _ = times.popLast()
+    }
+
+    mutating func removeAll() {
+        self = RefreshWindow(limit)
+    }
+
+    private func isWithin(_ time: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Bool {
+        time.duration(to: now) < limit.interval
+    }
+}

@@ -81,8 +81,6 @@ extension OAuth2Error {
         public static let invalidResponse = Code(rawValue: "invalidResponse")
         /// The server issued a token that had already expired.
         public static let expiredToken = Code(rawValue: "expiredToken")
-        /// The server issued again the token that the API had refused.
-        public static let refusedToken = Code(rawValue: "refusedToken")
         /// The limit on requests for tokens is reached; see ``OAuth2/Configuration/refreshLimit``.
         public static let tooManyRefreshes = Code(rawValue: "tooManyRefreshes")
         /// The server could not be reached, or did not answer in time.
@@ -102,7 +100,6 @@ extension OAuth2Error {
             case .authorizationRequired: "The user must sign in"
             case .invalidResponse: "The authorization server's response is not valid"
             case .expiredToken: "The authorization server issued a token that had already expired"
-            case .refusedToken: "The authorization server issued the rejected token again"
             case .tooManyRefreshes: "Tokens were requested from the authorization server too often"
             case .unreachable: "The authorization server could not be reached"
             case .storeFailed: "The token store failed"

@@ -58,6 +58,8 @@ struct TokenState: Sendable {
         var credential: Credential
         /// True if an API has refused the token.
         var isRefused = false
+        /// The time in which refusals of the token are final, because the authorization server has issued it again after the last one.
+        var reissue: Range<Date>?
         /// True if the token has not been saved to the store yet.
         var isUnsaved = false
         /// True if the token has been deleted from the store.
@@ -96,7 +98,7 @@ struct TokenState: Sendable {
         var interruption: OAuth2Error?
     }
 
-    /// The seconds from a failed attempt to replace a token that can be used to the next one.
+    /// The seconds from an attempt to replace a token that can be used, which has failed or led to the same token, to the next one.
     private static let renewalPause: TimeInterval = 10
 
     let rules: Rules
@@ -184,12 +186,14 @@ struct TokenState: Sendable {
     /// Handles the refusal of a credential by an API.
     ///
     /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced. False
-    ///   after a sign-in or sign-out, because the request belongs to the user before.
+    ///   after a sign-in or sign-out, because the request belongs to the user before, and soon after the authorization
+    ///   server has issued the refused token again, because the refusal then has another reason than the token.
     mutating func refused(version: Int, at moment: ClockReading) -> Bool {
         if version < firstVersion { return false }
         guard case .token(var current) = status, current.credential.version == version, !current.isRefused else {
             return true
         }
+        if current.reissue?.contains(moment.date) == true { return false }
         if canRenew, !window.isOpen(at: moment.now) || window.refusal(at: moment.now) != nil { return false }
         current.isRefused = true
         status = .token(current)
@@ -275,10 +279,19 @@ extension TokenState {
     }
 
     /// Replaces the current token.
-    mutating func setToken(_ token: OAuth2.Token, isRefused: Bool, isUnsaved: Bool, at date: Date) {
+    mutating func setToken(
+        _ token: OAuth2.Token,
+        isRefused: Bool = false,
+        isReissued: Bool = false,
+        isUnsaved: Bool,
+        at date: Date
+    ) {
         version += 1
         let credential = Credential(token, version: version, margin: rules.margin, at: date)
-        status = .token(CurrentToken(credential: credential, isRefused: isRefused, isUnsaved: isUnsaved))
+        let reissue = isReissued ? date..<date + Self.renewalPause : nil
+        status = .token(
+            CurrentToken(credential: credential, isRefused: isRefused, reissue: reissue, isUnsaved: isUnsaved)
+        )
     }
 }
 
@@ -350,7 +363,7 @@ extension TokenState {
             return fail(error, at: moment.date)
         case .success(let token):
             status = .absent
-            if let token, !isIgnored(token) { setToken(token, isRefused: false, isUnsaved: false, at: moment.date) }
+            if let token, !isIgnored(token) { setToken(token, isUnsaved: false, at: moment.date) }
             return next(at: moment)
         }
     }
@@ -419,8 +432,8 @@ extension TokenState {
                 // The token of a sign-in is used even if it cannot be saved.
                 beginSession()
             }
-            let isRefused = previous.map { $0.isRefused && $0.credential.token.accessToken == token.accessToken }
-            setToken(token, isRefused: isRefused ?? false, isUnsaved: true, at: moment.date)
+            let isReissued = previous?.isRefused == true && previous?.credential.token.accessToken == token.accessToken
+            setToken(token, isReissued: isReissued, isUnsaved: true, at: moment.date)
             work?.hasReceived = true
             work?.stage = .saving
             return .save(token)
@@ -437,7 +450,8 @@ extension TokenState {
             status = .token(current)
             ignoresStore = false
             refusedRefreshToken = nil
-            guard work.hasReceived else { return next(at: moment) }
+            // An API may have refused a token that requests have used before it was saved.
+            guard work.hasReceived, work.isExclusive || !current.isRefused else { return next(at: moment) }
             // The next request refreshes the token of a sign-in.
             if work.isExclusive, current.credential.token.refresh != nil {
                 window.removeAll()
@@ -445,7 +459,6 @@ extension TokenState {
             }
             // The token's age is not checked against the refresh margin again, which could
             // loop for a short-lived token.
-            if current.isRefused { return fail(OAuth2Error(.refusedToken), at: moment.date) }
             if current.credential.token.hasExpired(at: moment.date) {
                 return fail(OAuth2Error(.expiredToken), at: moment.date)
             }
@@ -505,69 +518,6 @@ extension TokenState {
     }
 }
 
-/// The times of recent requests for tokens, and the limit on them.
-struct RefreshWindow: Sendable {
-    /// The time between the requests beyond the limit, while the server is not available.
-    private static let outagePause = Duration.seconds(2)
-
-    let limit: OAuth2.RefreshLimit
-    private var times: [ContinuousClock.Instant] = []
-    /// The times of the requests since the last one that the server has answered. They count until it answers again, because their
-    /// failures are no loop of refused tokens.
-    private var unanswered: [ContinuousClock.Instant] = []
-    /// The error with which the server has asked to wait, and the end of the wait, at most five minutes later.
-    private var pause: (error: OAuth2Error, end: ContinuousClock.Instant)?
-
-    init(_ limit: OAuth2.RefreshLimit) {
-        self.limit = limit
-    }
-
-    /// True if the limit allows another request.
-    func isOpen(at now: ContinuousClock.Instant) -> Bool {
-        (times + unanswered).count { isWithin($0, now) } < max(1, limit.count)
-    }
-
-    /// True if a request beyond the limit may find out if the server is available again.
-    func allowsTrial(at now: ContinuousClock.Instant) -> Bool {
-        unanswered.last.map { $0.duration(to: now) >= Self.outagePause } ?? false
-    }
-
-    /// The server's error, while it has asked to wait.
-    func refusal(at now: ContinuousClock.Instant) -> OAuth2Error? {
-        pause.flatMap { now < $0.end ? $0.error : nil }
-    }
-
-    /// Records the result of the request that was added last.
-    mutating func record(_ result: Result<OAuth2.Token, OAuth2Error>, at now: ContinuousClock.Instant) {
-        pause = nil
-        if case .failure(let error) = result, let wait = error.retryAfter {
-            pause = (error, now + min(wait, .seconds(300)))
-        }
-        if case .failure(let error) = result, error.isOutage {
-            if let last = times.popLast() { unanswered = unanswered.suffix(max(1, limit.count)) + [last] }
-        } else {
-            unanswered = []
-        }
-    }
-
-    mutating func add(_ now: ContinuousClock.Instant) {
-        times = times.filter { isWithin($0, now) } + [now]
-    }
-
-    /// Removes the last request, which was cancelled.
-    mutating func removeLast() {
-        _ = times.popLast()
-    }
-
-    mutating func removeAll() {
-        self = RefreshWindow(limit)
-    }
-
-    private func isWithin(_ time: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Bool {
-        time.duration(to: now) < limit.interval
-    }
-}
-
 extension OAuth2Error {
     /// True if the server refuses the refresh token for good: the error of RFC 6749 §5.2, or one that some servers send in its place.
     fileprivate var endsRefreshToken: Bool {
@@ -576,7 +526,7 @@ extension OAuth2Error {
     }
 
     /// True if the server could not process the request, whatever its token.
-    fileprivate var isOutage: Bool {
+    var isOutage: Bool {
         code == .unreachable || status?.isServerError == true || status == .tooManyRequests
     }
 

@@ -193,13 +193,18 @@ struct TokenScenario {
         #expect(scenario.ask() == "admitted with b")
     }
 
-    @Test func reissuedRefusedTokenFailsAndKeepsRefreshToken() {
+    @Test func reissuedRefusedTokenIsUsedAndNotRenewedForAWhile() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r1"))
         #expect(scenario.refused() == true)
         #expect(scenario.ask() == "refresh by r1")
         #expect(scenario.received(Scenario.token("a", refresh: "r2")) == "save a and r2")
-        #expect(scenario.saved() == "failed: refusedToken")
+        #expect(scenario.saved() == "admitted with a")
+        // Another refusal has another reason than the token.
+        #expect(scenario.refused() == false)
+        #expect(scenario.ask() == "admitted with a")
+        scenario.seconds += 11
+        #expect(scenario.refused() == true)
         #expect(scenario.ask() == "refresh by r2")
     }
 
