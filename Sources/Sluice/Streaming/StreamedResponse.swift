@@ -110,8 +110,11 @@ final class StreamedBody: Sendable {
 
     deinit {
         running.end()
-        // No effect if the request has already finished.
-        call?.finish(.failure(.cancelled.with(request: response.request, response: response.head)))
+        // No effect if the request has already finished. A reader that leaves has what it wants, unless its task was cancelled.
+        call?.finish(
+            Task.isCancelled
+                ? .failure(.cancelled.with(request: response.request, response: response.head)) : .success(response)
+        )
     }
 
     /// The metrics of the transfer, available once the whole body has arrived.
