@@ -12,9 +12,10 @@ import SluiceHTTP
 /// requests to one host do not starve the others. A cancelled request leaves the queue at once. If the queue is full, a
 /// request fails with ``SluiceError/Code/queueFull``.
 ///
-/// Clients that are given the same limit share it. A request that an interceptor sends while its own request holds a slot
-/// needs a slot too. If such requests hold all slots, they wait for ever. Send it with `withoutGate(ConcurrencyLimit.self)`.
-public final class ConcurrencyLimit: ImmediateGate {
+/// Clients that are given the same limit share it. The requests that an interceptor or a plugin sends use the slot of the request that it
+/// intercepts. A request that another gate sends needs a slot of its own, and waits for ever if requests that wait at that gate hold all
+/// slots. Put the limit after such gates, or send the request with `withoutGate(ConcurrencyLimit.self)`.
+public final class ConcurrencyLimit: ImmediateGate, SlotHolding {
     /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope

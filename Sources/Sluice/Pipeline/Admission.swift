@@ -94,6 +94,11 @@ struct Admission: Sendable {
         return isReplayed
     }
 
+    /// The concurrency limits of which the attempt holds slots.
+    func limits(_ call: Call) -> [ObjectIdentifier] {
+        permits.compactMap { (call.steps.gates[$0.gate] as? any SlotHolding).map { ObjectIdentifier($0) } }
+    }
+
     /// True if the release of a permit is asynchronous.
     var isAsynchronous: Bool { permits.contains { $0.permit.isAsynchronous } }
 

@@ -185,7 +185,7 @@ struct AsynchronousDriver: Sendable {
     }
 
     private func interceptedOutcome() async -> TransportOutcome {
-        await InterceptorNesting.deepened {
+        await InterceptorNesting.deepened(holding: admission.limits(call)) {
             var outcome = outcome
             for interceptor in call.steps.responseInterceptors {
                 outcome = await interceptor.intercept(outcome, context: context)
@@ -204,7 +204,7 @@ struct AsynchronousDriver: Sendable {
         var index = 0
         do {
             try InterceptorNesting.check()
-            try await InterceptorNesting.deepened {
+            try await InterceptorNesting.deepened(holding: admission.limits(call)) {
                 for interceptor in call.steps.requestInterceptors {
                     credentials.prepare(for: index, of: call.steps, request)
                     request = try await interceptor.intercept(request, context: context)

@@ -67,6 +67,8 @@ final class Call: Sendable {
     let deadline: ContinuousClock.Instant?
     /// The bypasses of the gates on whose behalf the request is sent.
     let bypasses: [GateBypass]
+    /// The concurrency limits of which requests hold slots whose interceptors send this one.
+    private let heldLimits: [ObjectIdentifier]
     /// The host and port; nil if there are no gates.
     private let knownHost: String?
     private let mayBypassGates: Bool
@@ -103,8 +105,9 @@ final class Call: Sendable {
             return Deadline.earliest(ownDeadline).map { min(end, $0.instant) } ?? end
         }
         bypasses = steps.gates.isEmpty ? [] : GateBypass.current
+        heldLimits = steps.gates.isEmpty ? [] : InterceptorNesting.heldLimits
         knownHost = steps.gates.isEmpty ? nil : request.hostAndPort
-        mayBypassGates = !bypasses.isEmpty || self.draft.options.steps.skipsGates
+        mayBypassGates = !bypasses.isEmpty || !heldLimits.isEmpty || self.draft.options.steps.skipsGates
         subject =
             steps.observers.isEmpty
             ? nil
@@ -317,7 +320,8 @@ final class Call: Sendable {
     /// Returns true if the request bypasses this gate.
     func skips(_ gate: any Gate) -> Bool {
         mayBypassGates
-            && (draft.options.steps.skips(gate) || bypasses.contains { $0.covers(gate, of: client.pipeline) })
+            && (draft.options.steps.skips(gate) || bypasses.contains { $0.covers(gate, of: client.pipeline) }
+                || (gate as? any SlotHolding).map { heldLimits.contains(ObjectIdentifier($0)) } ?? false)
     }
 
     /// The host and port that gates limit requests by.

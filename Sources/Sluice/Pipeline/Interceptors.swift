@@ -68,11 +68,14 @@ final class InterceptorNesting: Sendable {
     @TaskLocal private static var current: InterceptorNesting?
 
     private let outer: InterceptorNesting?
+    /// The limits of which the intercepted request holds slots.
+    private let limits: [ObjectIdentifier]
     /// False once the work has ended. Tasks that it has started may go on.
     private let isActive = Locked(true)
 
-    private init(in outer: InterceptorNesting?) {
+    private init(in outer: InterceptorNesting?, holding limits: [ObjectIdentifier]) {
         self.outer = outer
+        self.limits = limits
     }
 
     /// True if the interceptors of a request would be nested too deeply.
@@ -87,6 +90,17 @@ final class InterceptorNesting: Sendable {
     }
 
     private static var innermostActive: InterceptorNesting? { current?.firstActive }
+
+    /// The limits of which intercepted requests hold slots while the current work runs.
+    static var heldLimits: [ObjectIdentifier] {
+        var limits: [ObjectIdentifier] = []
+        var level = innermostActive
+        while let active = level {
+            limits += active.limits
+            level = active.outer?.firstActive
+        }
+        return limits
+    }
 
     /// This level, or the next one outside it that has not ended.
     private var firstActive: InterceptorNesting? {
@@ -109,8 +123,18 @@ final class InterceptorNesting: Sendable {
     }
 
     /// Performs the work of interceptors.
-    static func deepened<Value>(_ work: () async throws -> Value) async rethrows -> Value {
-        let level = InterceptorNesting(in: innermostActive)
+    ///
+    /// - Parameters:
+    ///   - limits: The limits of which the intercepted request holds slots. Requests that the work sends need no other slots of them,
+    ///     because the intercepted request transfers nothing meanwhile.
+    ///   - work: The work.
+    /// - Returns: Its result.
+    /// - Throws: Its error.
+    static func deepened<Value>(
+        holding limits: [ObjectIdentifier],
+        _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        let level = InterceptorNesting(in: innermostActive, holding: limits)
         defer { level.isActive.withLock { $0 = false } }
         return try await $current.withValue(level) { try await work() }
     }

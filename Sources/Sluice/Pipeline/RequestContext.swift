@@ -88,8 +88,7 @@ public struct RequestContext: Sendable {
     public var target: any Endpoint { endpoint }
     /// The values that the request was given: ``ModifiableRequest/userInfo(_:_:)``.
     public var userInfo: [String: any Sendable] { call.draft.options.userInfo }
-    /// The client that sends the request. Steps can use it to send requests themselves. An
-    /// interceptor's request must not wait for a ``ConcurrencyLimit`` of which its own request holds a slot.
+    /// The client that sends the request. Steps can use it to send requests themselves.
     public var client: APIClient { call.client }
     /// The ID of the request, unique in the process and the same for all its attempts.
     public var id: RequestID { call.id }

@@ -25,6 +25,36 @@ final class ConcurrencyLimitClientTests: XCTestCase {
         XCTAssertEqual(gate.waiting, 0)
     }
 
+    func testRequestsOfInterceptorsUseTheSlotOfTheInterceptedRequest() async throws {
+        struct Asking: RequestInterceptor, ResponseInterceptor {
+            func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+                if context.tags.contains("inner") { return request }
+                var request = request
+                request.headers["X-Key"] = try await context.client.string.get("key").tags("inner").sender().value
+                return request
+            }
+
+            func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+                if context.tags.contains("inner") { return outcome }
+                _ = await context.client.string.get("audit").tags("inner").sender().result
+                return outcome
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/*", .text("k"))
+        let gate = ConcurrencyLimit(1)
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [gate]
+            $0.requestInterceptors = [Asking()]
+            $0.responseInterceptors = [Asking()]
+        }
+        let tasks = (0..<4).map { number in Task { try await client.string.get("\(number)").sender().value } }
+        for task in tasks { _ = try await task.value }
+        XCTAssertEqual(server.requestCount, 12)
+        XCTAssertEqual(server.requests(to: "/2").map { $0.headers["X-Key"] }, ["k"])
+        XCTAssertEqual([gate.running, gate.waiting], [0, 0])
+    }
+
     func testOverloadFailsExcessAtOnceAndRecovers() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
