@@ -65,6 +65,26 @@ public struct RequestGraph: Sendable {
         }
     }
 
+    /// Adds a download that is created from the results of other steps. The value of the step is that of the download.
+    ///
+    /// - Parameters:
+    ///   - step: The name of the step, or the step itself if steps that depend on it were added before.
+    ///   - dependency: The steps that it depends on.
+    ///   - download: Creates the download from their results. An error it throws fails the step.
+    /// - Returns: The step, as a dependency for other steps.
+    @discardableResult
+    public mutating func add<each Dependency: Sendable, Model: Sendable, ErrorModel: ErrorSerializable>(
+        _ step: GraphStep<Model>,
+        after dependency: repeat GraphStep<each Dependency>,
+        download: @escaping @Sendable (repeat each Dependency) async throws -> DownloadAPIRequest<Model, ErrorModel>
+    ) -> GraphStep<Model> {
+        append(step, GraphPlan.needs(repeat each dependency)) { inputs in
+            var inputs = inputs
+            let download = try await download(repeat try inputs.next((each Dependency).self))
+            return GraphValue(try await download.sender().value)
+        }
+    }
+
     /// Adds work of any kind.
     ///
     /// - Parameters:

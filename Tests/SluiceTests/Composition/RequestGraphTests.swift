@@ -36,6 +36,19 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 4, "A graph can be run again.")
     }
 
+    func testStepSendsDownload() async throws {
+        let server = try LoopbackServer()
+        server.on("/files/7", .text("whole"))
+        let client = client(server)
+        var graph = RequestGraph()
+        let id = graph.add("id") { 7 }
+        let file = graph.add("file", after: id) { id in client.download("files/\(id)", to: .temporary) }
+        let results = try await graph.run()
+        let downloaded = try results.value(of: file)
+        XCTAssertEqual(try Data(contentsOf: downloaded.url), Data("whole".utf8))
+        try FileManager.default.removeItem(at: downloaded.url)
+    }
+
     func testIndependentStepsRunConcurrently() async throws {
         let (first, second) = (AsyncSignal(), AsyncSignal())
         var graph = RequestGraph()
