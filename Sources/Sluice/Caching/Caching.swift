@@ -64,7 +64,8 @@ public struct Caching: Sendable {
 ///
 /// If HTTP caching is enabled, a fresh response from the HTTP cache counts as the server's response, but is not stored;
 /// ``CachePolicy/reload`` requests a newer one. A client's data source applies to safe methods only: unsafe requests
-/// are always sent, unless the request itself sets a source. Downloads and streams ignore data sources.
+/// are always sent, unless the request itself sets a source. Downloads and streams fail with
+/// ``SluiceError/Code/cacheMiss`` for ``cache``, and ignore the other data sources.
 public struct DataSource: Sendable {
     enum Kind: Sendable {
         case server, refresh, cache, cacheElseServer, cacheThenServer, firstLaunch

@@ -338,8 +338,11 @@ final class Pipeline: Sendable {
     func callOutcome(of draft: RequestDraft, into sink: any ResponseSink, _ meter: TransferMeter?) async -> CallOutcome
     {
         let request: HTTPRequest
-        do {
+        do throws(SluiceError) {
             request = try draft.build(for: self)
+            if isCacheOnly(draft) {
+                throw SluiceError.cacheMiss(request, "The responses of streams and downloads are not stored")
+            }
         } catch {
             steps.notifyUnsent(draft, nil, error, configuration)
             return CallOutcome(.failure(error))

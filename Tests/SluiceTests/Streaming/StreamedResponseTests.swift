@@ -343,6 +343,24 @@ final class StreamedResponseTests: XCTestCase {
         }
     }
 
+    func testStreamIsNotSentIfOnlyTheCacheMayAnswer() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .text("one"))
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = CacheStore(storage: nil)
+            $0.caching.source = .cache
+        }
+        do {
+            for try await line in client.stream("log").lines { XCTFail("read \(line)") }
+            XCTFail("no error")
+        } catch {
+            XCTAssertEqual(error.code, .cacheMiss)
+        }
+        let failure = await client.download("file", to: .temporary).sender().result.failure
+        XCTAssertEqual(failure?.code, .cacheMiss)
+        XCTAssertEqual(server.requestCount, 0)
+    }
+
     func testFollowsRedirect() async throws {
         let (server, client) = try server(.text("one\n"))
         server.on("/moved", .redirect(to: "/log"))
