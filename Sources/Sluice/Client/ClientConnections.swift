@@ -106,6 +106,18 @@ extension APIClient {
     }
 }
 
+// MARK: - Cancellation
+
+extension APIClient {
+    /// Cancels all requests of this client and of its copies that have begun, for example when the user signs out.
+    ///
+    /// The requests fail with ``SluiceError/Code/cancelled``: those that wait at a gate, for a retry or for a connection too, as do
+    /// streams and downloads. Requests that begin later are not affected, and neither are other clients.
+    public func cancelAll() {
+        pipeline.running.cancelAll()
+    }
+}
+
 extension SluiceError.Code {
     /// The client has been drained and accepts no further requests: ``APIClient/drain(within:)``.
     public static let drained = SluiceError.Code("drained")

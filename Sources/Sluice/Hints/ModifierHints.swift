@@ -358,3 +358,32 @@ extension CachePolicy {
     @available(*, unavailable, message: "Write \"dataSource(.cache)\" in place of \"cachePolicy\".")
     public static var returnCacheDataDontLoad: CachePolicy { .standard }
 }
+
+// MARK: - Modifiers written as arguments
+
+extension MethodBuilder {
+    @available(*, unavailable, message: "Write \"get(\"users\").query([\"page\": 1])\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, query: Parameters) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"get(\"users\").query([\"page\": 1])\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, parameters: Parameters) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"get(\"users\").headers([\"Accept\": \"text/plain\"])\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, headers: HTTPHeaders) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+}
+
+extension BodyMethodBuilder {
+    @available(*, unavailable, message: "Write \"post(\"users\").query([\"page\": 1])\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, query: Parameters) -> BodyRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { BodyRequest(request: request(factory.request(endpoint))) }
+    @available(*, unavailable, message: "Write \"post(\"users\").headers([\"Accept\": \"text/plain\"])\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, headers: HTTPHeaders) -> BodyRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { BodyRequest(request: request(factory.request(endpoint))) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, json: some Encodable) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, body: some Encodable) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+}

@@ -155,13 +155,8 @@ extension APIClient {
     public func close() {}
     @available(*, unavailable, message: "Nothing to close: the connections of a client close with it.")
     public func invalidate() {}
-    @available(
-        *,
-        unavailable,
-        message:
-            "Cancel the tasks that wait for requests, or write \"await client.drain(within: .zero)\", which ends the client for good."
-    )
-    public func cancelAll() {}
+    @available(*, unavailable, renamed: "cancelAll")
+    public func cancelAllRequests() {}
     @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
     public func request<Model: Decodable & Sendable>(
         _ method: HTTPMethod,
@@ -177,6 +172,10 @@ extension APIClient {
     ) -> APIRequest<Model, APIError> { codable.request(endpoint) }
     @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
     public func request(_ method: HTTPMethod, _ endpoint: some Endpoint) -> BodyRequest<UndeclaredModel, APIError> {
+        serialized(by: UndecodableSerializer()).post(endpoint)
+    }
+    @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
+    public func request(_ endpoint: some Endpoint, method: HTTPMethod) -> BodyRequest<UndeclaredModel, APIError> {
         serialized(by: UndecodableSerializer()).post(endpoint)
     }
     @available(*, unavailable, message: "Write \"APIClient(baseURL: base) { $0 = client.configuration; … }\".")

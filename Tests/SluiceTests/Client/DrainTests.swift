@@ -36,6 +36,25 @@ final class DrainTests: XCTestCase {
         }
     }
 
+    func testCancelAllEndsRunningRequestsAndKeepsTheClient() async throws {
+        let (server, signal) = try server()
+        let client = client(server) { $0.gates = [ConcurrencyLimit(1)] }
+        let other = APIClient(baseURL: server.url)
+        let tasks = (0..<2).map { _ in Task { await client.string.get("/held").sender().result.failure?.code } }
+        let kept = Task { try await other.string.get("/held").sender().value }
+        await server.waitForRequests(2)
+        client.cancelAll()
+        for task in tasks {
+            let code = await task.value
+            XCTAssertEqual(code, .cancelled)
+        }
+        let text = try await client.string.get("/").sender().value
+        XCTAssertEqual(text, "ok")
+        signal.fire()
+        let held = try await kept.value
+        XCTAssertEqual(held, "held")
+    }
+
     func testRunningRequestFinishesAndNewOnesAreRefused() async throws {
         let (server, signal) = try server()
         let client = client(server)

@@ -187,9 +187,9 @@ func invalidatedClient() {
     shop.invalidate()
 }
 
-// error: Cancel the tasks that wait for requests, or write "await client.drain(within: .zero)", which ends the client for good.
+// error: 'cancelAllRequests()' has been renamed to 'cancelAll'
 func cancelledClient() {
-    shop.cancelAll()
+    shop.cancelAllRequests()
 }
 
 // error: Write "get("users")" or "post("users")".

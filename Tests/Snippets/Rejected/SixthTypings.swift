@@ -348,3 +348,43 @@ func dictionaryOfStubs() {
 func scopeMadeByAClosure() {
     show(RateLimit.fromServer(per: GateScope { $0.tags.contains("search") ? "search" : "core" }))
 }
+
+// error: Write "get("users").query(["page": 1])".
+func queryArgumentOfData() {
+    show(shop.data.get("users", query: ["page": 1]))
+}
+
+// error: Write "get("users").query(["page": 1])".
+func parametersArgumentOfText() {
+    show(shop.string.get("users", parameters: ["page": 1]))
+}
+
+// error: Write "get("users").headers(["Accept": "text/plain"])".
+func headersArgumentOfData() {
+    show(shop.data.get("users", headers: ["Accept": "text/plain"]))
+}
+
+// error: Write "post("users").query(["page": 1])".
+func queryArgumentOfPostedData() {
+    show(shop.data.post("users", query: ["page": 1]))
+}
+
+// error: Write "post("users").headers(["Accept": "text/plain"])".
+func headersArgumentOfPostedData() {
+    show(shop.data.post("users", headers: ["Accept": "text/plain"]))
+}
+
+// error: Write "post("users").json(user)".
+func jsonArgumentOfPostedData(user: User) {
+    show(shop.data.post("users", json: user))
+}
+
+// error: Write "post("users").json(user)".
+func bodyArgumentOfPostedText(user: User) {
+    show(shop.string.post("users", body: user))
+}
+
+// error: Write "get("users")" or "post("users")".
+func methodArgumentWithoutAModel() {
+    show(shop.request("users", method: .post))
+}
