@@ -418,7 +418,7 @@ extension ModifiableRequest {
     ///
     /// A path that does not exist fails the request with ``SluiceError/Code/decodingFailed``. The error says which part
     /// of the path was found. With an ``Envelope``, the path starts in its payload. The body must be valid JSON in UTF-8,
-    /// also if the decoder accepts more.
+    /// also if the decoder accepts more. The lines and events of a stream are decoded as a whole.
     public consuming func keyPath(_ path: JSONPath) -> Self { modified { $0.options.modelLocation.keyPath = path } }
 
     /// Accepts an empty body for a JSON model, which is then decoded from `null`, `{}` or `[]`. By default, an empty
