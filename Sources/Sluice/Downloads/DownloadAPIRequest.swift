@@ -136,7 +136,7 @@ extension DownloadAPIRequest {
     /// Sets the number of consecutive interruptions without progress after which the download fails; 5 by default.
     /// After an attempt with progress, the transfer resumes at once. Otherwise it backs off. It also backs off if a
     /// server that ignores `Range` (RFC 9110 §14.2) sends the same bytes again, and after more than ten consecutive
-    /// attempts of less than 64 KiB. Requests that are not idempotent are never sent again.
+    /// attempts of less than 64 KiB. Requests that are not idempotent do not resume.
     public consuming func maximumResumptions(_ count: Int) -> Self {
         options.maximumResumptions = max(0, count)
         return self

@@ -42,7 +42,6 @@ extension Pipeline {
                 left: call.deadline.map { now.duration(to: $0) },
                 isIdempotent: call.isIdempotent(sentAs: sent),
                 isDeclaredUnsafe: call.draft.options.isIdempotent == false,
-                isRedirected: call.redirectedRequest(in: call.attempts) != nil,
                 sent: sent,
                 date: clock.date,
                 random: configuration.randomness()

@@ -20,8 +20,6 @@ struct Retry: Sendable {
         var isIdempotent: Bool
         /// True if the request's own option says that it must not be sent more than once.
         var isDeclaredUnsafe = false
-        /// True if a server has redirected the request in this attempt.
-        var isRedirected = false
         /// The request as it was sent; nil for that of the outcome.
         var sent: SentRequest?
         /// The current date, for a `Retry-After` that is a date.
@@ -78,19 +76,10 @@ struct Retry: Sendable {
     }
 
     private func mayBeRepeated(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Bool {
-        let sent = circumstances.sent ?? outcome.request.map(SentRequest.init)
+        let sent = circumstances.sent ?? outcome.request.map { SentRequest($0) }
         if let sent, !sent.isReplayable { return false }
         if circumstances.isIdempotent { return true }
-        return !circumstances.isDeclaredUnsafe && (sent?.hasKey == true || wasNotSent(outcome, circumstances))
-    }
-
-    /// Returns true if no server has received the request: there was no connection to one, nor to one that redirected it.
-    private func wasNotSent(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Bool {
-        guard case .failure(let error) = outcome, error.step == .transport, !circumstances.isRedirected else {
-            return false
-        }
-        // Other failures to connect may, with URLSession, also be those of a request that was sent.
-        return error.response == nil && [.cannotResolveHost, .cannotConnect].contains(error.code)
+        return !circumstances.isDeclaredUnsafe && (sent?.hasKey == true || sent?.wasReceivable == false)
     }
 }
 
@@ -100,11 +89,21 @@ struct SentRequest: Sendable {
     let isReplayable: Bool
     /// True if it has an `Idempotency-Key`.
     let hasKey: Bool
+    /// False if no server can have received it, because there was no connection to one.
+    let wasReceivable: Bool
 
-    init(_ request: HTTPRequest) {
+    init(_ request: HTTPRequest, wasReceivable: Bool = true) {
+        self.wasReceivable = wasReceivable
         isIdempotent = request.method.isIdempotent
         isReplayable = request.body.isReplayable
         hasKey = request.headers.contains("Idempotency-Key")
+    }
+}
+
+extension SluiceError {
+    /// True if a transport reports that there was no connection to the server.
+    var isWithoutConnection: Bool {
+        step == .transport && response == nil && [.cannotResolveHost, .cannotConnect].contains(code)
     }
 }
 

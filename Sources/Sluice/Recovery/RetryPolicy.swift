@@ -7,9 +7,11 @@ import SluiceHTTP
 /// let order = try await client.post("orders", as: Order.self).json(cart).idempotent().sender().value
 /// ```
 ///
-/// Only idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), and requests that
-/// are sent with an `Idempotency-Key`, such as that of ``IdempotencyKey``. Other requests are retried only if they were not sent,
-/// because the server's name could not be resolved or no connection to it was established. ``ModifiableRequest/idempotent(_:)`` overrides these rules. The body must be replayable. Every attempt passes the gates and the interceptors again.
+/// Idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), and requests that are sent
+/// with an `Idempotency-Key`, such as that of ``IdempotencyKey``. With `SocketTransport` and stubs, other requests are
+/// retried if they were not sent, because the server's name could not be resolved or no connection to it was established.
+/// ``ModifiableRequest/idempotent(_:)`` overrides these rules. The body must be replayable. Every attempt passes the gates
+/// and the interceptors again.
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first; 3 by default. For ``none`` it is 1, and becomes 3 when another rule
     /// than `attemptTimeout` is set first.
@@ -52,7 +54,8 @@ public struct RetryPolicy: Sendable {
     public var attemptTimeout: Duration?
     /// Returns true if an outcome should be retried; nil, the default, applies the other rules. Called for the outcome of each attempt
     /// but the last of ``maximumAttempts``, except for cancellations, responses from the cache, and requests whose body can be sent only
-    /// once or whose total time is up. It is called for requests that must not be sent twice as well, but these are not retried.
+    /// once or whose total time is up. It is called for requests that must not be sent twice as well, but these are retried only if they
+    /// were not sent.
     public var shouldRetry: (@Sendable (RetryProposal) -> Bool)? {
         didSet { if shouldRetry != nil { allowRetries() } }
     }

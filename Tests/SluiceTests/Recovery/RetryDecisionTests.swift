@@ -129,21 +129,25 @@ import Testing
         #expect(decision(Self.outcome(503, [:], .post), Self.circumstances()) != .finish)
     }
 
+    @Test func retriesAnyRequestThatNoServerCanHaveReceived() {
+        let request = HTTPRequest(method: .post, scheme: "http", authority: "a.b", path: "/")
+        let failure = TransportOutcome.failure(SluiceError(.cannotConnect, ".", request: request))
+        var circumstances = Self.circumstances(isIdempotent: false)
+        #expect(decision(failure, circumstances) == .finish)
+        circumstances.sent = SentRequest(request, wasReceivable: false)
+        #expect(decision(failure, circumstances) != .finish)
+        circumstances.isDeclaredUnsafe = true
+        #expect(decision(failure, circumstances) == .finish)
+    }
+
     @Test(arguments: [
         (SluiceError.Code.cannotConnect, true), (.cannotResolveHost, true), (.connectTimedOut, false),
         (.connectionLost, false), (.timedOut, false), (.idleTimedOut, false), (.truncatedBody, false),
     ])
-    func retriesAnyRequestThatWasNotSent(_ code: SluiceError.Code, _ isRetried: Bool) {
-        let failure = TransportOutcome.failure(SluiceError(code, "."))
-        var circumstances = Self.circumstances(isIdempotent: false)
-        #expect((decision(failure, circumstances) != .finish) == isRetried)
-        circumstances.isRedirected = true
-        #expect(decision(failure, circumstances) == .finish)
-        circumstances.isRedirected = false
-        circumstances.isDeclaredUnsafe = true
-        #expect(decision(failure, circumstances) == .finish)
-        let other = SluiceError(code, ".", step: .responseInterceptor)
-        #expect(decision(.failure(other), Self.circumstances(isIdempotent: false)) == .finish)
+    func someFailuresSayThatThereWasNoConnection(_ code: SluiceError.Code, _ isWithoutConnection: Bool) {
+        #expect(SluiceError(code, ".").isWithoutConnection == isWithoutConnection)
+        #expect(!SluiceError(code, ".", step: .gate).isWithoutConnection)
+        #expect(!SluiceError(code, ".", response: HTTPResponse(status: .ok)).isWithoutConnection)
     }
 
     // A response interceptor may replace the outcome by one without a request, or with that of another request.

@@ -108,6 +108,44 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
+    // What an interceptor reports, perhaps of a request of its own, says nothing about the request.
+    func testPOSTThatWasSentIsNotRetriedForTheErrorOfAnInterceptor() async throws {
+        struct Offline: OutcomeAdapter {
+            func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {
+                outcome = .failure(SluiceError(.cannotConnect, "The audit server is down."))
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/made", .text("made", status: .created))
+        server.on("/lost", .drop)
+        let client = client(server, TestClock()) { $0.responseInterceptors = [Offline()] }
+        for path in ["made", "lost"] {
+            let error = await client.string.post(path).sender().result.failure
+            XCTAssertEqual(error?.code, .cannotConnect)
+            XCTAssertEqual(server.requests(to: "/\(path)").count, 1)
+        }
+    }
+
+    func testPOSTIsNotRetriedForTheErrorOfAnotherTransport() async throws {
+        struct Unreliable: Transport {
+            let count: Shared<Int>
+
+            func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+                count.change { $0 += 1 }
+                throw SluiceError(.cannotConnect, "The network went down.", request: request)
+            }
+        }
+        let count = Shared(0)
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.transport = Unreliable(count: count)
+            $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(.zero))
+        }
+        _ = await client.string.post("").sender().result
+        XCTAssertEqual(count.read, 1)
+        _ = await client.string.get("").sender().result
+        XCTAssertEqual(count.read, 4)
+    }
+
     func testRequestSentWithUnsafeMethodIsNotRetried() async throws {
         struct Posting: RequestAdapter {
             func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.method = .post }
