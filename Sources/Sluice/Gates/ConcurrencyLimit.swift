@@ -12,10 +12,11 @@ import SluiceHTTP
 /// requests to one host do not starve the others. A cancelled request leaves the queue at once. If the queue is full, a
 /// request fails with ``SluiceError/Code/queueFull``.
 ///
-/// Clients that are given the same limit share it. The requests that an interceptor or a plugin sends use the slot of the request that it
-/// intercepts. A request that another gate sends needs a slot of its own, and waits for ever if requests that wait at that gate hold all
-/// slots. Put the limit after such gates, or send the request with `withoutGate(ConcurrencyLimit.self)`.
-public final class ConcurrencyLimit: ImmediateGate, SlotHolding {
+/// Clients that are given the same limit share it. The requests that an interceptor or a plugin sends need no slots while it runs, if the
+/// request that it intercepts holds one. The limit therefore does not bound requests that it sends at the same time or to other hosts. A
+/// request that another gate sends needs a slot of its own, and waits for ever if requests that wait at that gate hold all slots. Put the
+/// limit after such gates, or send the request with `withoutGate(ConcurrencyLimit.self)`.
+public final class ConcurrencyLimit: ImmediateGate {
     /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope
@@ -100,11 +101,13 @@ public final class ConcurrencyLimit: ImmediateGate, SlotHolding {
     }
 
     private func permit(_ key: String) -> Permit {
-        Permit(onOutcome: { [self] _ in
+        var permit = Permit(onOutcome: { [self] _ in
             let next = state.withLock { $0.release(key) }
             next?.resume(returning: nil)
             return .settled
         })
+        permit.isSlot = true
+        return permit
     }
 }
 

@@ -96,7 +96,7 @@ struct Admission: Sendable {
 
     /// The concurrency limits of which the attempt holds slots.
     func limits(_ call: Call) -> [ObjectIdentifier] {
-        permits.compactMap { (call.steps.gates[$0.gate] as? any SlotHolding).map { ObjectIdentifier($0) } }
+        permits.filter(\.permit.isSlot).map { ObjectIdentifier(call.steps.gates[$0.gate] as AnyObject) }
     }
 
     /// True if the release of a permit is asynchronous.

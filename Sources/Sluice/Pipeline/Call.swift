@@ -67,8 +67,8 @@ final class Call: Sendable {
     let deadline: ContinuousClock.Instant?
     /// The bypasses of the gates on whose behalf the request is sent.
     let bypasses: [GateBypass]
-    /// The concurrency limits of which requests hold slots whose interceptors send this one.
-    private let heldLimits: [ObjectIdentifier]
+    /// The work of interceptors that sends the request; nil for none.
+    private let nesting: InterceptorNesting?
     /// The host and port; nil if there are no gates.
     private let knownHost: String?
     private let mayBypassGates: Bool
@@ -105,9 +105,9 @@ final class Call: Sendable {
             return Deadline.earliest(ownDeadline).map { min(end, $0.instant) } ?? end
         }
         bypasses = steps.gates.isEmpty ? [] : GateBypass.current
-        heldLimits = steps.gates.isEmpty ? [] : InterceptorNesting.heldLimits
+        nesting = steps.gates.isEmpty ? nil : InterceptorNesting.innermostActive
         knownHost = steps.gates.isEmpty ? nil : request.hostAndPort
-        mayBypassGates = !bypasses.isEmpty || !heldLimits.isEmpty || self.draft.options.steps.skipsGates
+        mayBypassGates = !bypasses.isEmpty || nesting != nil || self.draft.options.steps.skipsGates
         subject =
             steps.observers.isEmpty
             ? nil
@@ -172,13 +172,27 @@ final class Call: Sendable {
 
     /// Returns the request that an outcome belongs to, as it was sent. Response interceptors may have replaced the outcome.
     func sentRequest(of outcome: TransportOutcome) -> SentRequest? {
-        state.withLock { $0.sent } ?? outcome.request.map(SentRequest.init)
+        state.withLock { $0.sent } ?? sent(for: outcome)
     }
 
     /// Keeps the request of an outcome, before response interceptors can replace the outcome.
     func keepSentRequest(of outcome: TransportOutcome) {
-        guard mayBeRetried || sink != nil, let sent = outcome.request.map(SentRequest.init) else { return }
+        guard mayBeRetried || sink != nil, let sent = sent(for: outcome) else { return }
         state.withLock { $0.sent = sent }
+    }
+
+    /// Returns the request of an outcome of the transport.
+    private func sent(for outcome: TransportOutcome) -> SentRequest? {
+        guard case .failure(let error) = outcome, error.isWithoutConnection else {
+            return outcome.request.map { SentRequest($0) }
+        }
+        // Other transports than those of Sluice may report this failure after they have sent the request. A server that redirected the
+        // request has received it.
+        let isCertain = transport is any CallbackTransport
+        return state.withLock { state in
+            let wasReceivable = !isCertain || state.redirected != nil
+            return SentRequest(error.request ?? state.redirected ?? request, wasReceivable: wasReceivable)
+        }
     }
 
     /// True if a server has answered a request that is not idempotent with a redirect that changes the method, usually to
@@ -321,7 +335,7 @@ final class Call: Sendable {
     func skips(_ gate: any Gate) -> Bool {
         mayBypassGates
             && (draft.options.steps.skips(gate) || bypasses.contains { $0.covers(gate, of: client.pipeline) }
-                || (gate as? any SlotHolding).map { heldLimits.contains(ObjectIdentifier($0)) } ?? false)
+                || nesting?.holdsSlot(of: gate) == true)
     }
 
     /// The host and port that gates limit requests by.

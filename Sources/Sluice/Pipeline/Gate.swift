@@ -51,9 +51,6 @@ protocol ConstrainingGate: Gate {
     var constraint: any Constraint { get }
 }
 
-/// A gate whose permit is one of a limited number of slots, which a request holds while it is sent.
-protocol SlotHolding: Gate, AnyObject {}
-
 /// Checks that gates can be asked in an order in which each one follows the gates it needs.
 enum GateOrder {
     /// The reason why the gates can never all be asked: a needed gate is missing, or the needs
@@ -165,6 +162,8 @@ public struct Permit: Sendable {
     private let release: Release
     /// True if the permit only adds a token, and never chooses another origin.
     var isToken = false
+    /// True if the permit is one of a limited number of slots, which a request holds while it is sent.
+    var isSlot = false
 
     /// Creates a permit with nothing to release.
     ///

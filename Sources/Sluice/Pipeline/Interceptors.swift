@@ -89,17 +89,24 @@ final class InterceptorNesting: Sendable {
         return depth >= limit
     }
 
-    private static var innermostActive: InterceptorNesting? { current?.firstActive }
+    /// The innermost work of interceptors that the current task belongs to and that has not ended.
+    static var innermostActive: InterceptorNesting? { current?.firstActive }
 
-    /// The limits of which intercepted requests hold slots while the current work runs.
-    static var heldLimits: [ObjectIdentifier] {
-        var limits: [ObjectIdentifier] = []
-        var level = innermostActive
+    /// True if an intercepted request holds a slot of a limit, and its interceptors have not ended.
+    var holdsSlots: Bool { holdsSlot { !$0.isEmpty } }
+
+    /// Returns true if an intercepted request holds a slot of the gate, and its interceptors have not ended.
+    func holdsSlot(of gate: any Gate) -> Bool {
+        holdsSlot { !$0.isEmpty && $0.contains(ObjectIdentifier(gate as AnyObject)) }
+    }
+
+    private func holdsSlot(_ isHeld: ([ObjectIdentifier]) -> Bool) -> Bool {
+        var level = firstActive
         while let active = level {
-            limits += active.limits
+            if isHeld(active.limits) { return true }
             level = active.outer?.firstActive
         }
-        return limits
+        return false
     }
 
     /// This level, or the next one outside it that has not ended.
@@ -125,8 +132,8 @@ final class InterceptorNesting: Sendable {
     /// Performs the work of interceptors.
     ///
     /// - Parameters:
-    ///   - limits: The limits of which the intercepted request holds slots. Requests that the work sends need no other slots of them,
-    ///     because the intercepted request transfers nothing meanwhile.
+    ///   - limits: The limits of which the intercepted request holds slots. Requests that the work sends need no slots of them, because the
+    ///     intercepted request waits for the work and transfers nothing meanwhile.
     ///   - work: The work.
     /// - Returns: Its result.
     /// - Throws: Its error.

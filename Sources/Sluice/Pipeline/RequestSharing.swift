@@ -186,7 +186,10 @@ struct SharedTransferKey: Hashable {
         // A request that a gate or an interceptor sends for a shared transfer could otherwise join that transfer and
         // wait for itself.
         guard !SharedTransfers.current.contains(where: { $0.isActive(of: pipeline.transfers) }) else { return nil }
-        guard pipeline.steps.gates.isEmpty || GateBypass.current.isEmpty else { return nil }
+        guard
+            pipeline.steps.gates.isEmpty
+                || GateBypass.current.isEmpty && InterceptorNesting.innermostActive?.holdsSlots != true
+        else { return nil }
         method = request.method
         scheme = request.scheme
         authority = request.authority

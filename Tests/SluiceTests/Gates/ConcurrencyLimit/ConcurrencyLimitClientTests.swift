@@ -55,6 +55,104 @@ final class ConcurrencyLimitClientTests: XCTestCase {
         XCTAssertEqual([gate.running, gate.waiting], [0, 0])
     }
 
+    func testRequestsOfAnInterceptorNeedSlotsIfTheInterceptedRequestHasNone() async throws {
+        struct Paying: RequestInterceptor {
+            let gate: ConcurrencyLimit
+            let running: Shared<[Int]>
+
+            func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+                if context.tags.contains("payment") {
+                    running.change { $0.append(gate.running) }
+                } else {
+                    _ = try await context.client.string.get("pay").tags("payment").sender().value
+                }
+                return request
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/*", .text("k"))
+        let gate = ConcurrencyLimit(each: 1, per: .key { $0.tags.contains("payment") ? "payment" : nil })
+        let running = Shared<[Int]>([])
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [gate]
+            $0.requestInterceptors = [Paying(gate: gate, running: running)]
+        }
+        _ = try await client.string.get("").sender().value
+        XCTAssertEqual(running.read, [1])
+    }
+
+    func testTaskThatOutlivesItsInterceptorNeedsASlot() async throws {
+        struct Auditing: ResponseInterceptor {
+            let goesOn: AsyncSignal
+            let audit: Shared<Task<String?, Never>?>
+
+            func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+                if context.tags.contains("audit") { return outcome }
+                let request = context.client.string.get("audit").tags("audit")
+                let task = Task {
+                    await goesOn.wait()
+                    return try? await request.sender().value
+                }
+                audit.change { $0 = task }
+                return outcome
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/*", .text("k"))
+        let (goesOn, release) = (AsyncSignal(), LoopbackSignal())
+        server.on("/held", .after(release, .text("held")))
+        let gate = ConcurrencyLimit(1)
+        let audit = Shared<Task<String?, Never>?>(nil)
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [gate]
+            $0.responseInterceptors = [Auditing(goesOn: goesOn, audit: audit)]
+        }
+        _ = try await client.string.get("").sender().value
+        let task = try XCTUnwrap(audit.read)
+        let held = Task { try await client.string.get("held").tags("audit").sender().value }
+        await server.waitForRequests(2)
+        goesOn.open()
+        await eventually { gate.waiting == 1 }
+        XCTAssertEqual(server.requestCount, 2)
+        release.fire()
+        _ = try await held.value
+        let text = await task.value
+        XCTAssertEqual(text, "k")
+    }
+
+    // The request of the application waits for the slot, so the interceptor must not wait for its response.
+    func testRequestOfAnInterceptorDoesNotJoinOneThatWaitsForItsSlot() async throws {
+        struct Asking: RequestInterceptor {
+            let isWaiting: @Sendable () async -> Void
+
+            func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+                if request.path == "/key" { return request }
+                await isWaiting()
+                _ = try await context.client.string.get("key").sender().value
+                return request
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/*", .text("k"))
+        let gate = ConcurrencyLimit(1)
+        let asked = AsyncSignal()
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [gate]
+            $0.sharing = .safeMethods
+            $0.requestInterceptors = [
+                Asking {
+                    asked.open()
+                    await eventually { gate.waiting == 1 }
+                }
+            ]
+        }
+        let outer = Task { try await client.string.get("outer").sender().value }
+        await asked.wait()
+        let inner = Task { try await client.string.get("key").sender().value }
+        let texts = try await [outer.value, inner.value]
+        XCTAssertEqual(texts, ["k", "k"])
+    }
+
     func testOverloadFailsExcessAtOnceAndRecovers() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
