@@ -111,8 +111,8 @@ extension APIClient {
 extension APIClient {
     /// Cancels all requests of this client and of its copies that have begun, for example when the user signs out.
     ///
-    /// The requests fail with ``SluiceError/Code/cancelled``: those that wait at a gate, for a retry or for a connection too, as do
-    /// streams and downloads. Requests that begin later are not affected, and neither are other clients.
+    /// The requests fail with ``SluiceError/Code/cancelled``: those that wait at a gate, for a retry or for a connection too, and streams
+    /// and downloads. Event streams do not connect again. Requests that begin later are not affected, and neither are other clients.
     public func cancelAll() {
         pipeline.running.cancelAll()
     }

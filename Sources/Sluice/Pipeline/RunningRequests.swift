@@ -45,6 +45,7 @@ final class RunningRequests: Sendable {
         var slots: [Slot] = []
         var freeSlots: [Int] = []
         var isDraining = false
+        var cancellations = 0
         var waiters: [Waiter<Void>] = []
 
         var isEmpty: Bool { freeSlots.count == slots.count }
@@ -107,6 +108,9 @@ final class RunningRequests: Sendable {
         withExtendedLifetime(request) {}
     }
 
+    /// The number of calls of ``cancelAll()``.
+    var cancellations: Int { state.withLock { $0.cancellations } }
+
     /// True if the client accepts no further requests.
     var isClosed: Bool { state.withLock { $0.isDraining } }
 
@@ -147,7 +151,10 @@ final class RunningRequests: Sendable {
 
     /// Cancels all requests, except work that other clients may need.
     func cancelAll() {
-        let requests = state.withLock { $0.slots.compactMap(\.request) }
+        let requests = state.withLock { state in
+            state.cancellations += 1
+            return state.slots.compactMap(\.request)
+        }
         for request in requests { request.cancel() }
     }
 }
@@ -204,6 +211,13 @@ final class RunningStream: CancellableRequest {
         self.requests = requests
         guard let ticket = requests.enter(self) else { return nil }
         self.ticket.withLock { $0 = ticket }
+    }
+
+    /// True if the stream was cancelled from outside.
+    var isCancelled: Bool {
+        stage.withLock { stage in
+            if case .cancelled = stage { true } else { false }
+        }
     }
 
     /// Obtains the head of the response. A cancelled stream does not wait for steps that ignore the cancellation.

@@ -139,8 +139,9 @@ private struct DecodedEvents<Value: Decodable & Sendable, ErrorModel: ErrorSeria
                 do throws(SluiceError) {
                     return try event.decoded(as: Value.self, by: decoder)
                 } catch {
+                    let error = signals?.failed(error) ?? error
                     signals = nil
-                    throw request.model(of: StreamFailure(error: error.with(request: try? request.httpRequest())))
+                    throw request.model(of: StreamFailure(error: error))
                 }
             }
             signals = nil
@@ -166,6 +167,8 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
     private var isOver = false
     /// The time at which the last connection was begun.
     private var connecting: ContinuousClock.Instant?
+    /// The number of cancellations of all requests before the wait for the next connection.
+    private var cancellations = 0
 
     init(_ events: ServerSentEvents<ErrorModel>, _ restarts: EventStreamRestarts) {
         request = events.request.askingForEvents()
@@ -197,6 +200,9 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
             throw request.model(of: error)
         }
     }
+
+    /// Ends the current connection with the error of an event. Returns the error with the request and the response added.
+    func failed(_ error: SluiceError) -> SluiceError { body?.failed(error) ?? error }
 
     /// Returns the next signal of the current connection, or nil at its end. Connects first if there is no connection.
     private mutating func received() async throws(StreamFailure) -> ServerSentSignal? {
@@ -239,6 +245,7 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
     private mutating func disconnect(after failure: StreamFailure?) throws(StreamFailure) -> ServerSentSignal? {
         let hasBegun = body != nil
         body = nil
+        cancellations = request.client.pipeline.running.cancellations
         retry = parser.reconnectionTime ?? retry
         if canBeSentAgain, let restartCount, restartCount != restarts.count, failure?.error.isCancellation != true {
             self.restartCount = restarts.count
@@ -281,7 +288,8 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
     private mutating func wait(for delay: Duration) async throws(StreamFailure) {
         let clock = request.client.pipeline.configuration.clock
         let hasWaited = await unlessRestarted { (try? await clock.sleep(for: delay)) != nil }
-        if hasWaited == false || Task.isCancelled { throw StreamFailure(error: .cancelled) }
+        let isCancelled = request.client.pipeline.running.cancellations != cancellations
+        if hasWaited == false || isCancelled || Task.isCancelled { throw StreamFailure(error: .cancelled) }
         self.delay = nil
         restartCount = restarts.count
     }

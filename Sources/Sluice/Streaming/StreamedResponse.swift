@@ -109,10 +109,11 @@ final class StreamedBody: Sendable {
     }
 
     deinit {
+        let wasCancelled = running.isCancelled || Task.isCancelled
         running.end()
-        // No effect if the request has already finished. A reader that leaves has what it wants, unless its task was cancelled.
+        // No effect if the request has already finished. It has not failed if its reader leaves, unless that is due to a cancellation.
         call?.finish(
-            Task.isCancelled
+            wasCancelled
                 ? .failure(.cancelled.with(request: response.request, response: response.head)) : .success(response)
         )
     }

@@ -95,6 +95,34 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(code, .decodingFailed)
     }
 
+    func testObserversSeeAnEventThatCannotBeDecoded() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events("data: 1\n\ndata: x\n\ndata: 2\n\n"))
+        let observer = NotingObserver([.finished])
+        let client = APIClient(baseURL: server.url) { $0.observers = [observer] }
+        do {
+            for try await _ in client.stream("events").serverSentEvents().decoded(as: Int.self) {}
+            XCTFail("no error")
+        } catch {
+            XCTAssertEqual(error.code, .decodingFailed)
+        }
+        await client.observersCaughtUp()
+        XCTAssertEqual(observer.events, ["0 finished decodingFailed"])
+    }
+
+    func testCancelAllEndsEventsThatWaitForTheNextConnection() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events("id: 1\ndata: a\n\n"))
+        let client = client(server)
+        let task = read(client.stream("events").serverSentEvents())
+        await clock.waitForSleepers(1)
+        client.cancelAll()
+        clock.advance(by: .seconds(600))
+        let read = await task.value
+        XCTAssertEqual(read, ["1:a", "cancelled"])
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
     func testReconnectsFromLastEventID() async throws {
         let server = try LoopbackServer()
         server.on(
