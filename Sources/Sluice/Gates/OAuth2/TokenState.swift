@@ -432,7 +432,8 @@ extension TokenState {
                 // The token of a sign-in is used even if it cannot be saved.
                 beginSession()
             }
-            let isReissued = previous?.isRefused == true && previous?.credential.token.accessToken == token.accessToken
+            let isSame = previous?.credential.token.accessToken == token.accessToken
+            let isReissued = isSame && (previous?.isRefused == true || previous?.reissue?.contains(moment.date) == true)
             setToken(token, isReissued: isReissued, isUnsaved: true, at: moment.date)
             work?.hasReceived = true
             work?.stage = .saving

@@ -208,6 +208,21 @@ struct TokenScenario {
         #expect(scenario.ask() == "refresh by r2")
     }
 
+    // Within its margin, a token that no API has refused since is requested again, too.
+    @Test func tokenThatIsReissuedTwiceIsStillNotRefused() {
+        var scenario = Scenario()
+        scenario.hold(Scenario.token("a", until: 3600))
+        scenario.seconds = 3590
+        #expect(scenario.refused() == true)
+        for second in [3590, 3599.2] {
+            scenario.seconds = second
+            #expect(scenario.ask() == "request")
+            #expect(scenario.received(Scenario.token("a", until: 3600)) == "save a")
+            #expect(scenario.saved() == "admitted with a")
+            #expect(scenario.refused() == false)
+        }
+    }
+
     @Test func expiredNewTokenFailsAndKeepsRefreshToken() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 10, refresh: "r1"))
