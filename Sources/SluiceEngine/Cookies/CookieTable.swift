@@ -203,7 +203,7 @@ package struct CookieTable: Sendable {
         }
         var cookie = cookie
         cookie.lastUse = nextNumber()
-        cookie.created = index.map { list[$0].created } ?? cookie.lastUse
+        cookie.created = index.flatMap { list[$0].isExpired(at: now) ? nil : list[$0].created } ?? cookie.lastUse
         updateCounters(for: cookie, isAdded: true)
         if let index {
             updateCounters(for: list[index], isAdded: false)

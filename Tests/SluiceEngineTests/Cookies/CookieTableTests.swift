@@ -130,6 +130,18 @@ final class CookieTableFixture {
         ("http://a.example/", "x=a\tb c", "http://a.example/", "x=a\tb c"),
     ]
 
+    /// The order of creation counts, and an expired cookie has no successor (RFC 6265bis §5.7).
+    @Test func cookieThatIsSetAgainAfterItsEndIsNew() throws {
+        let fixture = CookieTableFixture()
+        try fixture.set("a=1; Max-Age=2", at: "http://shop.example/")
+        try fixture.set("b=2", at: "http://shop.example/")
+        try fixture.set("a=3; Max-Age=2", at: "http://shop.example/")
+        #expect(try fixture.sent(to: "http://shop.example/") == "a=3; b=2")
+        fixture.now += 3
+        try fixture.set("a=4", at: "http://shop.example/")
+        #expect(try fixture.sent(to: "http://shop.example/") == "b=2; a=4")
+    }
+
     @Test(arguments: scopes)
     func cookiesAreSentToMatchingHostsAndPathsOnly(_ from: String, _ field: String, _ to: String, _ cookies: String?)
         throws
