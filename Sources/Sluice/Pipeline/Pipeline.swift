@@ -341,7 +341,7 @@ final class Pipeline: Sendable {
         do throws(SluiceError) {
             request = try draft.build(for: self)
             if isCacheOnly(draft) {
-                throw SluiceError.cacheMiss(request, "The responses of streams and downloads are not stored")
+                throw SluiceError.cacheMiss(request, "Streams and downloads have no stored responses")
             }
         } catch {
             steps.notifyUnsent(draft, nil, error, configuration)
