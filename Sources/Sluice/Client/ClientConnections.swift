@@ -69,6 +69,18 @@ extension APIClient {
     }
 }
 
+// MARK: - Cancellation
+
+extension APIClient {
+    /// Cancels all requests of this client and of its copies that have begun, for example when the user signs out.
+    ///
+    /// The requests fail with ``SluiceError/Code/cancelled``: those that wait at a gate, for a retry or for a connection too, and streams
+    /// and downloads. Event streams do not connect again. Requests that begin later are not affected, and neither are other clients.
+    public func cancelAll() {
+        pipeline.running.cancelAll()
+    }
+}
+
 // MARK: - Drain
 
 extension APIClient {
@@ -103,18 +115,6 @@ extension APIClient {
         // Retries may have opened others.
         pooledTransport?.retireConnections()
         return isEmpty
-    }
-}
-
-// MARK: - Cancellation
-
-extension APIClient {
-    /// Cancels all requests of this client and of its copies that have begun, for example when the user signs out.
-    ///
-    /// The requests fail with ``SluiceError/Code/cancelled``: those that wait at a gate, for a retry or for a connection too, and streams
-    /// and downloads. Event streams do not connect again. Requests that begin later are not affected, and neither are other clients.
-    public func cancelAll() {
-        pipeline.running.cancelAll()
     }
 }
 

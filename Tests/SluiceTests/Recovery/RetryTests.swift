@@ -108,7 +108,7 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    // What an interceptor reports, perhaps of a request of its own, says nothing about the request.
+    // The error of an interceptor, perhaps that of a request of its own, says nothing about the request.
     func testPOSTThatWasSentIsNotRetriedForTheErrorOfAnInterceptor() async throws {
         struct Offline: OutcomeAdapter {
             func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {
