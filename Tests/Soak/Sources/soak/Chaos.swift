@@ -14,13 +14,11 @@ final class Chaos: Sendable {
         var counts: [String: Int] = [:]
     }
 
-    private let seed: UInt64
     /// A folder on a file system of one megabyte; nil if there is none.
     let smallFolder: URL?
     private let state = Mutex(State())
 
-    init(seed: UInt64, smallFolder: URL?) {
-        self.seed = seed
+    init(smallFolder: URL?) {
         self.smallFolder = smallFolder
     }
 
@@ -50,7 +48,7 @@ final class Chaos: Sendable {
         state.withLock(\.counts).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
     }
 
-    func run(until end: ContinuousClock.Instant) async {
+    func run(until end: ContinuousClock.Instant, seed: UInt64) async {
         var random = SeededGenerator(seed: seed ^ 0x5EED)
         while ContinuousClock.now < end {
             switch Int.random(in: 0..<3, using: &random) {

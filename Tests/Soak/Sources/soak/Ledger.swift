@@ -12,7 +12,6 @@ final class Ledger: Sendable {
         /// The requests in progress.
         var running: [Int: (kind: String, began: ContinuousClock.Instant)] = [:]
         var last = 0
-        var isFinished = false
     }
 
     private let state = Mutex(State())
@@ -52,12 +51,6 @@ final class Ledger: Sendable {
         state.withLock(\.running).values.min { $0.began < $1.began }.map { ($0.kind, ContinuousClock.now - $0.began) }
     }
 
-    /// Records that no more requests begin, and all have ended.
-    func finish() {
-        state.withLock { $0.isFinished = true }
-    }
-
-    var isFinished: Bool { state.withLock(\.isFinished) }
     var count: Int { state.withLock(\.count) }
     var unexpectedCount: Int { state.withLock(\.unexpectedCount) }
     /// The first outcomes that are not allowed.

@@ -27,38 +27,47 @@ struct Sample: CustomStringConvertible {
         )
     }
 
+    /// The lower figures of two samples.
+    func lowest(_ other: Sample) -> Sample {
+        Sample(
+            time: other.time,
+            sent: other.sent,
+            memory: min(memory, other.memory),
+            descriptors: min(descriptors, other.descriptors),
+            threads: min(threads, other.threads)
+        )
+    }
+
+    // The figures that a later sample may have: two SQLite databases, for example, may open after this one.
+    var memoryLimit: Double { memory * 1.1 + 16 }
+    var descriptorLimit: Int { descriptors + 12 }
+    var threadLimit: Int { threads + 16 }
+
     var description: String {
         "\(Int(time)) s: \(sent) requests, \(Int(memory)) MiB, \(descriptors) descriptors, \(threads) threads"
     }
 }
 
-/// The comparison of the resources at the end with those after the warm-up: the lowest figures of the last three tenths of the samples and of
-/// the three after the first. What leaks is never given back, but the highest figures depend on the faults at that time.
+/// The comparison of the resources at the end with those after the warm-up, both without traffic and without idle connections.
 struct Verdict: CustomStringConvertible {
     let isGood: Bool
     let description: String
 
-    init(_ samples: [Sample], _ ledger: Ledger) {
-        let tenth = max(1, samples.count / 10)
-        let early = samples.dropFirst(tenth).prefix(3 * tenth)
-        let late = samples.suffix(3 * tenth)
-        var lines: [String] = []
-        var isGood = ledger.unexpected.isEmpty && !samples.isEmpty
-        for (name, figure, slack) in [
-            ("memory in MiB", { $0.memory }, 16), ("descriptors", { Double($0.descriptors) }, 16),
-            ("threads", { Double($0.threads) }, 16),
-        ] as [(String, (Sample) -> Double, Double)] {
-            let before = early.map(figure).min() ?? 0
-            let after = late.map(figure).min() ?? 0
-            let isFlat = after <= before * 1.1 + slack
-            isGood = isGood && isFlat
-            lines.append(
-                "\(name): \(Int(before.rounded())) → \(Int(after.rounded()))\(isFlat ? "" : ", grown")"
-            )
+    init(first: Sample, last: Sample, _ ledger: Ledger) {
+        let figures: [(name: String, before: Double, after: Double, isFlat: Bool)] = [
+            ("memory in MiB", first.memory, last.memory, last.memory <= first.memoryLimit),
+            (
+                "descriptors", Double(first.descriptors), Double(last.descriptors),
+                last.descriptors <= first.descriptorLimit
+            ),
+            ("threads", Double(first.threads), Double(last.threads), last.threads <= first.threadLimit),
+        ]
+        let lines = figures.map { figure in
+            "\(figure.name): \(Int(figure.before.rounded())) → \(Int(figure.after.rounded()))"
+                + (figure.isFlat ? "" : ", grown")
         }
-        lines.append("requests: \(ledger.count), unexpected: \(ledger.unexpectedCount)")
-        lines += ledger.unexpected
-        self.isGood = isGood
-        description = lines.joined(separator: "\n")
+        let requests = "requests: \(ledger.count), unexpected: \(ledger.unexpectedCount)"
+        isGood = ledger.unexpected.isEmpty && ledger.count > 0 && figures.allSatisfy(\.isFlat)
+        description = (lines + [requests] + ledger.unexpected).joined(separator: "\n")
     }
 }

@@ -20,44 +20,59 @@ struct Soak {
         if let smallFolder {
             try FileManager.default.createDirectory(at: smallFolder, withIntermediateDirectories: true)
         }
-        let chaos = Chaos(seed: options.seed, smallFolder: smallFolder)
+        let chaos = Chaos(smallFolder: smallFolder)
         let traffic = try Traffic(options, chaos, ledger)
         try await traffic.start()
-        let began = ContinuousClock.now
-        let end = began + .seconds(options.seconds)
-        let workers = Task {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await chaos.run(until: end) }
-                for worker in 0..<12 {
-                    group.addTask { await traffic.run(until: end, seed: options.seed &+ UInt64(worker)) }
-                }
-            }
-            ledger.finish()
-        }
-        var samples: [Sample] = []
-        while !ledger.isFinished {
-            try? await Task.sleep(for: .seconds(min(5, max(1, options.seconds / 60))))
-            if let hanging = ledger.longest, hanging.time > hangs {
-                print("\(hanging.kind) has not ended after \(hanging.time).")
-                exit(1)
-            }
-            // Files cannot be opened for a sample while there are no descriptors.
-            if ContinuousClock.now < end, !chaos.isStarved {
-                samples.append(Sample.now(after: (ContinuousClock.now - began) / .seconds(1), sent: ledger.count))
-                if samples.count % 12 == 0, let last = samples.last { print(last) }
-            }
-        }
-        await workers.value
+        let warmUp = max(1, options.seconds / 10)
+        _ = await run(traffic, chaos, ledger, seconds: warmUp, seed: options.seed)
+        // Look-ups of the silent name server end after four seconds.
+        let first = await traffic.rest(for: .seconds(6))
+        let samples = await run(traffic, chaos, ledger, seconds: options.seconds - warmUp, seed: options.seed &+ 12)
+        let last = await traffic.rest(for: .seconds(30), comparedTo: first)
         if let plot = options.plot { try Data(Plot(samples).svg.utf8).write(to: URL(filePath: plot)) }
         print(ledger.summary)
         print("chaos: \(chaos.summary)")
-        let verdict = Verdict(samples, ledger)
+        let verdict = Verdict(first: first, last: last, ledger)
         print(verdict)
         let left = await traffic.transfersLeft()
         if left > 0 { print("\(left) transfers are left") }
         traffic.stop()
         if let smallFolder { try? FileManager.default.removeItem(at: smallFolder) }
         exit(verdict.isGood && left == 0 ? 0 : 1)
+    }
+
+    /// Sends requests for some time, and returns samples of the process during it.
+    private static func run(
+        _ traffic: Traffic,
+        _ chaos: Chaos,
+        _ ledger: Ledger,
+        seconds: Int,
+        seed: UInt64
+    ) async -> [Sample] {
+        let began = ContinuousClock.now
+        let end = began + .seconds(seconds)
+        let sampler = Task {
+            var samples: [Sample] = []
+            while (try? await Task.sleep(for: .seconds(min(5, max(1, seconds / 60))))) != nil {
+                if let hanging = ledger.longest, hanging.time > hangs {
+                    print("\(hanging.kind) has not ended after \(hanging.time).")
+                    exit(1)
+                }
+                // Files cannot be opened for a sample while there are no descriptors.
+                guard ContinuousClock.now < end, !chaos.isStarved else { continue }
+                samples.append(Sample.now(after: (ContinuousClock.now - began) / .seconds(1), sent: ledger.count))
+                if samples.count % 12 == 0, let last = samples.last { print(last) }
+            }
+            return samples
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await chaos.run(until: end, seed: seed) }
+            for worker in 0..<12 {
+                group.addTask { await traffic.run(until: end, seed: seed &+ UInt64(worker)) }
+            }
+        }
+        sampler.cancel()
+        return await sampler.value
     }
 }
 

@@ -86,6 +86,25 @@ final class Traffic: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
+    /// Closes the idle connections, and returns the lowest figures of the process during some time.
+    ///
+    /// - Parameters:
+    ///   - time: The time during which samples are made.
+    ///   - first: An earlier sample. If the figures are within its limits, the time is over.
+    /// - Returns: The lowest figures.
+    func rest(for time: Duration, comparedTo first: Sample? = nil) async -> Sample {
+        let end = ContinuousClock.now + time
+        var lowest = Sample.now(after: 0, sent: 0)
+        while ContinuousClock.now < end {
+            // All clients share the transport, and connect again.
+            await APIClient().drain()
+            lowest = lowest.lowest(.now(after: 0, sent: 0))
+            if let first, Verdict(first: first, last: lowest, ledger).isGood { break }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        return lowest
+    }
+
     /// Returns the number of transfers that are still in progress after a few seconds without requests.
     func transfersLeft() async -> Int {
         for _ in 0..<100 where transfersInProgress > 0 {
