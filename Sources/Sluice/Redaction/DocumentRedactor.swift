@@ -58,7 +58,7 @@ extension DocumentRedactor {
     ///   - depth: The number of documents that contain it.
     /// - Returns: The redacted text, or only the mark if it is a document that cannot be read.
     package func text(_ text: String, depth: Int = 0) -> String {
-        if rules.isNone || text.utf8.count < 3 { return text }
+        if rules.isNone || text.utf8.count < 3 || SecretScanner.isWord(text.utf8) { return text }
         if depth > 0 { return redactedOnce(text, depth: depth) }
         return SecretRules.settled(text) { redactedOnce($0, depth: 0) } ?? SecretRules.mark
     }
@@ -79,7 +79,8 @@ extension DocumentRedactor {
 
     /// Returns true if a text without blanks has percent-encoded bytes.
     private func isEncoded(_ text: [UInt8]) -> Bool {
-        !text.contains { $0 <= 0x20 } && PercentEncoding.decoded(text[...], plusIsSpace: false) != text
+        text.contains(UInt8(ascii: "%")) && !text.contains { $0 <= 0x20 }
+            && PercentEncoding.decoded(text[...], plusIsSpace: false) != text
     }
 
     /// Redacts JSON, XML or HTML; nil if the text is none of these.
@@ -245,6 +246,7 @@ extension DocumentRedactor {
             if SecretScanner.containsSecretName(bytes, rules) || SecretScanner.containsSecret(bytes, rules) {
                 return true
             }
+            guard bytes.contains(UInt8(ascii: "%")) else { return false }
             let decoded = PercentEncoding.decoded(bytes[...], plusIsSpace: false)
             if decoded == bytes { return false }
             bytes = decoded

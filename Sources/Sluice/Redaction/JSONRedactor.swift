@@ -283,7 +283,4 @@ enum MemberRoles {
 extension String {
     /// The text in lowercase, for a comparison with words of at most 16 bytes; empty for a longer text.
     var asWord: String { utf8.count <= 16 ? lowercased() : "" }
-
-    /// Returns true if both texts have the same bytes.
-    func hasSameBytes(as other: String) -> Bool { utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) }
 }

@@ -165,6 +165,7 @@ package struct PairRedactor {
 extension SecretRules {
     /// Returns true if a value may contain a secret, even if it is percent-encoded several times.
     package func containsSecret(_ value: ArraySlice<UInt8>) -> Bool {
+        if SecretScanner.isWord(value) { return false }
         var text = Array(value)
         // A URL nested in two others is encoded three times.
         for _ in 0..<6 {

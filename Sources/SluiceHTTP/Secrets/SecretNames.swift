@@ -13,20 +13,47 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         let hasTrailingWildcard: Bool
         /// True if the leading wildcard stands for whole words.
         let beginsWithWord: Bool
-        /// The set of letters that occur, as a bit mask. A name that lacks one of them cannot match.
-        let letterMask: UInt64
     }
 
-    /// Sorted, so that equality does not depend on the order of insertion.
-    private var patterns: [Pattern] = []
+    /// A set of patterns.
+    fileprivate struct PatternList: Hashable {
+        var all: Set<Pattern> = [] {
+            didSet {
+                list = Array(all)
+                masks = list.map { letterMask(of: $0.letters) }
+            }
+        }
+        private var list: [Pattern] = []
+        /// The letters of each pattern in the list.
+        private var masks: [UInt64] = []
+
+        /// Returns true if a name may match that has the letters of this mask. It cannot if it lacks one of each pattern.
+        func mayMatch(_ mask: UInt64) -> Bool {
+            for required in masks where mask & required == required { return true }
+            return false
+        }
+
+        func match(_ words: Words) -> Bool {
+            if words.letters.isEmpty { return false }
+            for index in masks.indices where words.mask & masks[index] == masks[index] && words.match(list[index]) {
+                return true
+            }
+            return false
+        }
+
+        static func == (one: Self, other: Self) -> Bool { one.all == other.all }
+        func hash(into hasher: inout Hasher) { hasher.combine(all) }
+    }
+
+    private var patterns = PatternList()
     /// The names that are not secret although a pattern matches them.
-    private var exemptions: [Pattern] = []
+    private var exemptions = PatternList()
 
     /// The maximum number of bytes compared. A longer name is reduced to its first and last 128 bytes.
     private static let lengthLimit = 256
 
     package init(_ names: some Sequence<String>) {
-        for name in names { insert(name) }
+        patterns.all = Set(names.map(Self.pattern))
     }
 
     package init(arrayLiteral elements: String...) {
@@ -34,64 +61,54 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 
     /// True if the set is empty.
-    package var isEmpty: Bool { patterns.isEmpty }
+    package var isEmpty: Bool { patterns.all.isEmpty }
 
     package mutating func insert(_ name: String) {
-        let pattern = Self.pattern(name)
-        if patterns.contains(pattern) { return }
-        let index = patterns.firstIndex { pattern.precedes($0) } ?? patterns.endIndex
-        patterns.insert(pattern, at: index)
+        patterns.all.insert(Self.pattern(name))
     }
 
     /// Removes a name. It must be written as it was inserted, including wildcards.
     package mutating func remove(_ name: String) {
-        let pattern = Self.pattern(name)
-        patterns.removeAll { $0 == pattern }
+        patterns.all.remove(Self.pattern(name))
     }
 
     /// Returns the union of both sets. A name that either exempts is not secret.
     package func union(_ other: SecretNames) -> SecretNames {
         var union = self
-        union.patterns = Set(patterns + other.patterns).sorted { $0.precedes($1) }
-        union.exemptions = Set(exemptions + other.exemptions).sorted { $0.precedes($1) }
+        union.patterns.all.formUnion(other.patterns.all)
+        union.exemptions.all.formUnion(other.exemptions.all)
         return union
     }
 
     /// Returns the set without the names that `others` matches. A compound name is exempt if its secret part is.
     package func excluding(_ others: SecretNames) -> SecretNames {
         var names = self
-        names.exemptions = Set(exemptions + others.patterns).sorted { $0.precedes($1) }
+        names.exemptions.all.formUnion(others.patterns.all)
         return names
     }
 
     /// Returns true if a value with this name is secret.
-    package func contains(_ name: String) -> Bool { contains(bytes: name.utf8) }
+    package func contains(_ name: String) -> Bool { contains(Array(name.utf8)[...]) }
     /// Returns true if a value with this name is secret.
-    package func contains(_ name: [UInt8]) -> Bool { contains(bytes: name) }
+    package func contains(_ name: [UInt8]) -> Bool { contains(name[...]) }
     /// Returns true if a value with this name is secret.
-    package func contains(_ name: ArraySlice<UInt8>) -> Bool { contains(bytes: name) }
-
-    private func contains(bytes name: some BidirectionalCollection<UInt8>) -> Bool {
+    package func contains(_ name: ArraySlice<UInt8>) -> Bool {
         let mask = Self.letterMask(of: name)
-        guard mask != 0, patterns.contains(where: { mask & $0.letterMask == $0.letterMask }) else { return false }
+        guard mask != 0, patterns.mayMatch(mask) else { return false }
         if name.contains(where: Self.isSeparator) {
             var hasExemption = false
             for part in name.split(whereSeparator: Self.isSeparator) {
                 let words = Words(part)
-                if isExempt(words) {
+                if exemptions.match(words) {
                     hasExemption = true
-                } else if matches(words) {
+                } else if patterns.match(words) {
                     return true
                 }
             }
             if hasExemption { return false }
         }
         let words = Words(name)
-        return !isExempt(words) && matches(words)
-    }
-
-    private func isExempt(_ words: Words) -> Bool {
-        !words.letters.isEmpty && exemptions.contains { words.match($0) }
+        return patterns.match(words) && !exemptions.match(words)
     }
 
     /// Returns true if a byte separates the parts of a compound name.
@@ -102,19 +119,13 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         }
     }
 
-    private func matches(_ words: Words) -> Bool {
-        !words.letters.isEmpty && patterns.contains { words.match($0) }
-    }
-
     private static func pattern(_ name: String) -> Pattern {
         let star = UInt8(ascii: "*")
-        let letters = Words(name.utf8).letters
         return Pattern(
-            letters: letters,
+            letters: Words(Array(name.utf8)[...]).letters,
             hasLeadingWildcard: name.utf8.first == star,
             hasTrailingWildcard: name.utf8.last == star,
-            beginsWithWord: name.utf8.starts(with: "*-".utf8),
-            letterMask: letterMask(of: letters)
+            beginsWithWord: name.utf8.starts(with: "*-".utf8)
         )
     }
 
@@ -124,16 +135,13 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         private(set) var letters: [UInt8] = []
         /// True for each letter that begins a word: after another character, and in camel case.
         private var begins: [Bool] = []
+        /// The set of letters that occur.
+        let mask: UInt64
 
-        init(_ name: some BidirectionalCollection<UInt8>) {
-            if name.count > lengthLimit {
-                append(Array(name.prefix(lengthLimit / 2)) + name.suffix(lengthLimit / 2))
-            } else {
-                append(name)
-            }
-        }
-
-        private mutating func append(_ name: some BidirectionalCollection<UInt8>) {
+        init(_ name: ArraySlice<UInt8>) {
+            let isLong = name.count > lengthLimit
+            let name = isLong ? name.prefix(lengthLimit / 2) + name.suffix(lengthLimit / 2) : name
+            mask = letterMask(of: name)
             letters.reserveCapacity(name.count)
             begins.reserveCapacity(name.count)
             var previous: UInt8 = 0
@@ -162,8 +170,9 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 
     /// Returns a bit mask with a bit for each letter and digit that occurs, and one for all bytes that are not ASCII.
-    private static func letterMask(of name: some Collection<UInt8>) -> UInt64 {
-        name.reduce(into: 0) { mask, byte in
+    private static func letterMask(of name: some Sequence<UInt8>) -> UInt64 {
+        var mask: UInt64 = 0
+        for byte in name {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"): mask |= 1 << (byte - UInt8(ascii: "a"))
             case UInt8(ascii: "A")...UInt8(ascii: "Z"): mask |= 1 << (byte - UInt8(ascii: "A"))
@@ -172,19 +181,13 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
             default: break
             }
         }
+        return mask
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { byte.isLetter || byte.isDigit || byte >= 0x80 }
 }
 
 extension SecretNames.Pattern {
-    fileprivate func precedes(_ other: Self) -> Bool {
-        if letters != other.letters { return letters.lexicographicallyPrecedes(other.letters) }
-        if hasLeadingWildcard != other.hasLeadingWildcard { return other.hasLeadingWildcard }
-        if beginsWithWord != other.beginsWithWord { return other.beginsWithWord }
-        return !hasTrailingWildcard && other.hasTrailingWildcard
-    }
-
     /// Returns true if the pattern matches letters. `begins` is true for each letter that begins a word.
     fileprivate func matches(_ name: ArraySlice<UInt8>, _ begins: [Bool]) -> Bool {
         let rest = name.count - letters.count
@@ -209,7 +212,7 @@ extension SecretNames {
     /// Returns true if a name of at least five letters occurs in binary data, whatever stands around it.
     package func occur(in bytes: some Sequence<UInt8>) -> Bool {
         var starts: [UInt8: [[UInt8]]] = [:]
-        for pattern in patterns where pattern.letters.count >= 5 {
+        for pattern in patterns.all where pattern.letters.count >= 5 {
             starts[pattern.letters[0], default: []].append(pattern.letters)
         }
         // The letters since the last other character. Names with hyphens and underscores are compared without these.

@@ -59,7 +59,7 @@ package struct SecretRules: Sendable, Hashable {
         var text = text
         for _ in 0..<5 {
             guard let next = redact(text) else { return nil }
-            if next.utf8.elementsEqual(text.utf8) { return text }
+            if next.hasSameBytes(as: text) { return text }
             text = next
         }
         return nil
@@ -189,5 +189,16 @@ extension SecretRules {
             true
         default: false
         }
+    }
+}
+
+extension String {
+    /// Returns true if both texts have the same bytes. Texts that are equal may have different ones.
+    package func hasSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
+        }
+        return isSame.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
     }
 }

@@ -26,6 +26,12 @@ package struct SecretScanner {
         return scanner.hasSecret ? String(decoding: scanner.output, as: UTF8.self) : text
     }
 
+    /// Returns true for a single word, which redaction never changes: it has no sign, blank or percent-encoding.
+    package static func isWord(_ text: some Sequence<UInt8>) -> Bool {
+        for byte in text where !isNameByte(byte) || byte == UInt8(ascii: "%") { return false }
+        return true
+    }
+
     /// Returns true if redaction would change the text.
     package static func containsSecret(_ text: [UInt8], _ rules: SecretRules, isValue: Bool = false) -> Bool {
         var scanner = SecretScanner(rules, text, isValue: isValue)
@@ -144,10 +150,10 @@ package struct SecretScanner {
         }
         let wasNaming = isNaming
         isNaming = false
-        let hasSign = sign < bytes.count && "=:".utf8.contains(bytes[sign])
+        let hasSign = sign < bytes.count && (bytes[sign] == UInt8(ascii: "=") || bytes[sign] == UInt8(ascii: ":"))
         let isTag = sign < bytes.count && bytes[sign] == UInt8(ascii: ">")
         if awaitsValue, hasSign || isTag, Self.isValueName(name) { return hideRest(from: sign + 1) }
-        let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
+        let decoded = Self.decoded(name)
         if hasSign || isTag, Self.isNamingName(name) {
             isNaming = true
             // The value is shown even if the name is secret too, as in `key=password&value=…`.
@@ -188,7 +194,12 @@ package struct SecretScanner {
         }
     }
 
-    private func isSecret(_ name: [UInt8], before sign: UInt8) -> Bool {
+    /// Returns a name without percent-encoding.
+    private static func decoded(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        name.contains(UInt8(ascii: "%")) ? PercentEncoding.decoded(name, plusIsSpace: true)[...] : name
+    }
+
+    private func isSecret(_ name: ArraySlice<UInt8>, before sign: UInt8) -> Bool {
         rules.memberNames.contains(name) || rules.headerNames.contains(name)
             || sign == UInt8(ascii: "=") && rules.parameterNames.contains(name)
     }
@@ -218,24 +229,26 @@ package struct SecretScanner {
         let first = bytes[start...].prefix(64).firstIndex { !Self.isFiller($0) } ?? bytes.count
         let word = bytes[min(first, bytes.count)...].prefix(129).prefix(while: Self.isNameByte)
         return !word.isEmpty && word.count <= 128
-            && isSecret(PercentEncoding.decoded(word, plusIsSpace: true), before: 0)
+            && isSecret(Self.decoded(word), before: 0)
     }
 
     /// Returns true if a name belongs to a member whose value names another, as in `{"name": "password"}`.
     static func isNamingName(_ name: ArraySlice<UInt8>) -> Bool {
-        guard name.count <= 9 else { return false }
-        return [
-            "name", "key", "k", "n", "field", "header", "param", "parameter", "id", "attribute", "property", "string",
-        ]
-        .contains(String(decoding: name.map(\.asciiLowercased), as: UTF8.self))
+        name.count <= 9 && namingNames.contains(String(decoding: name.map(\.asciiLowercased), as: UTF8.self))
     }
+
+    private static let namingNames: Set<String> = [
+        "name", "key", "k", "n", "field", "header", "param", "parameter", "id", "attribute", "property", "string",
+    ]
 
     /// Returns true if a name belongs to the member beside one that names another.
     static func isValueName(_ name: ArraySlice<UInt8>) -> Bool {
-        guard name.count <= 7 else { return false }
-        return ["value", "values", "val", "v", "content", "data", "text", "string", "default"]
-            .contains(String(decoding: name.map(\.asciiLowercased), as: UTF8.self))
+        name.count <= 7 && valueNames.contains(String(decoding: name.map(\.asciiLowercased), as: UTF8.self))
     }
+
+    private static let valueNames: Set<String> = [
+        "value", "values", "val", "v", "content", "data", "text", "string", "default",
+    ]
 
     /// Redacts the text from the first character that is not blank.
     private mutating func hideRest(from start: Int) {
@@ -465,7 +478,13 @@ package struct SecretScanner {
 
     /// Returns true if a byte ends an unquoted value.
     private static func isDelimiter(_ byte: UInt8) -> Bool {
-        byte <= 0x20 || "&;,)]}\"'<>`|".utf8.contains(byte)
+        switch byte {
+        case 0...0x20, UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: ")"), UInt8(ascii: "]"),
+            UInt8(ascii: "}"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "`"), UInt8(ascii: "|"):
+            true
+        default: false
+        }
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

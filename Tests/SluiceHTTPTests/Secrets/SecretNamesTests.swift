@@ -38,4 +38,28 @@ import Testing
         #expect(names.contains(name))
         #expect(usual.contains(name))
     }
+
+    @Test func equalityIgnoresTheOrder() {
+        let reversed = SecretNames(SecretNames.usualMembers.reversed())
+        #expect(reversed == usual)
+        #expect(reversed.hashValue == usual.hashValue)
+        #expect(usual.union(["b", "a"]) == SecretNames(["a", "b"] + SecretNames.usualMembers))
+        var changed = usual
+        changed.insert("shoe-size")
+        #expect(changed.contains("shoeSize") && changed != usual)
+        changed.remove("shoe-size")
+        #expect(!changed.contains("shoeSize") && changed == usual)
+    }
+
+    /// A word has no sign, so that no secret is in it, even if it is the name of one. Such texts are not searched.
+    @Test(arguments: ["password", "--token", "Bearer", "a.b_c-$1", "-----BEGIN", "naïve"])
+    func wordsAreNeverRedacted(_ word: String) {
+        #expect(SecretScanner.isWord(word.utf8))
+        #expect(SecretScanner.redacted(word, .usual) == word)
+    }
+
+    @Test(arguments: ["token=a", "token:a", "Bearer a", "token%3Da", "a://b", "<token>a", "a\nb"])
+    func textsWithSignsAreNotWords(_ text: String) {
+        #expect(!SecretScanner.isWord(text.utf8))
+    }
 }
