@@ -73,6 +73,11 @@ extension BodyRequest {
 }
 
 extension MultipartForm {
+    @available(*, unavailable, message: "Write \"MultipartForm()\": a form chooses its boundary.")
+    @_disfavoredOverload
+    public init(boundary: String) { self.init() }
+    @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
+    public mutating func append(_ name: String, _ value: String) {}
     @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
     public mutating func add(_ part: Part) {}
     @available(*, unavailable, message: "Write \"append(.data(data, name: \"picture\"))\".")

@@ -386,4 +386,27 @@ extension BodyMethodBuilder {
     @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
     public func callAsFunction<Model>(_ endpoint: some Endpoint, body: some Encodable) -> APIRequest<Model, APIError>
     where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, _ body: some Encodable) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\" or \".body(body)\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, body: RequestBody) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\" or \".body(body)\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"files\").data(data, contentType: \"image/png\")\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, body: Data) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").form([\"name\": name])\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, form: Parameters) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json([\"name\": a])\" or \".form([\"name\": a])\".")
+    public func callAsFunction<Model>(_ endpoint: some Endpoint, parameters: Parameters) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").multipart(form)\".")
+    public func callAsFunction<Model>(
+        _ endpoint: some Endpoint,
+        multipart: MultipartForm
+    ) -> APIRequest<Model, APIError> where Factory == SerializedRequests<Model> { request(factory.request(endpoint)) }
 }

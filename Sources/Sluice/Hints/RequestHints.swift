@@ -502,6 +502,13 @@ extension HTTPMethod {
     public static var HEAD: HTTPMethod { .head }
 }
 
+extension APIClient {
+    @available(*, unavailable, renamed: "empty")
+    public var void: SerializedRequests<Empty> { empty }
+    @available(*, unavailable, renamed: "empty")
+    public var none: SerializedRequests<Empty> { empty }
+}
+
 extension MethodBuilder where Factory == SerializedRequests<Empty> {
     @available(*, unavailable, message: "Without a model, write \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     public func callAsFunction<ErrorModel: ErrorSerializable>(

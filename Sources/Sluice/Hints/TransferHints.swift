@@ -191,6 +191,8 @@ extension APIClient {
 }
 
 extension StreamRequest {
+    @available(*, unavailable, renamed: "response")
+    public func open() async throws -> StreamedResponse<ErrorModel> { try await response() }
     @available(*, unavailable, message: "Read \"lines\", \"bytes\" or \"serverSentEvents()\", which send the request.")
     public func sender() -> RequestSender<Data, ErrorModel> {
         APIRequest<Data, ErrorModel>(client, "", UndecodableSerializer()).sender()

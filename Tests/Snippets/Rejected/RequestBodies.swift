@@ -351,7 +351,7 @@ func multipartDictionaryLiteral() {
     show(f)
 }
 
-// error: extra argument 'as' in call
+// error: extraneous argument label 'as:' in call
 func multipartAppendWithAnotherLabel(url: URL) {
     var f = MultipartForm()
     f.append(url, as: "a")
@@ -373,4 +373,50 @@ func optionalBodyOfAnyType(_ value: (any Encodable & Sendable)?) {
 // error: The value can be nil: write "body(value.map { .form($0) })"
 func optionalFormOfAnyType(_ value: (any Encodable & Sendable)?) {
     show(shop.post("users", as: User.self).form(value))
+}
+// error: Write "post("users").json(user)" or ".body(body)".
+func bodyAsAnArgumentOfAnotherFactory(_ user: User) {
+    show(shop.string.post("users", body: .json(user)))
+}
+
+// error: Write "post("users").json(user)" or ".body(body)".
+func bodyAsAnArgumentWithoutALabel(_ user: User) {
+    show(shop.string.post("users", .json(user)))
+}
+
+// error: Write "post("files").data(data, contentType: "image/png")".
+func bytesAsAnArgumentOfAnotherFactory(_ data: Data) {
+    show(shop.empty.put("files/1", body: data))
+}
+
+// error: Write "post("users").form(["name": name])".
+func formAsAnArgumentOfAnotherFactory() {
+    show(shop.string.post("users", form: ["name": "Ada"]))
+}
+
+// error: Write "post("users").multipart(form)".
+func multipartAsAnArgumentOfAnotherFactory(_ form: MultipartForm) {
+    show(shop.empty.post("users", multipart: form))
+}
+
+// error: 'void' has been renamed to 'empty'
+func factoryOfNoModel() {
+    show(shop.void.delete("users/1"))
+}
+
+// error: 'none' has been renamed to 'empty'
+func factoryOfNone() {
+    show(shop.none.delete("users/1"))
+}
+
+// error: Write "MultipartForm()": a form chooses its boundary.
+func formWithABoundary() {
+    show(MultipartForm(boundary: "x"))
+}
+
+// error: Write "append(.text("Ada", name: "name"))".
+func fieldByNameAndValue() {
+    var form = MultipartForm()
+    form.append("name", "Ada")
+    show(form)
 }

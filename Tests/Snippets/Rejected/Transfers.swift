@@ -122,3 +122,8 @@ func decodeOfAnEvent() {
 func jsonOfAnEvent() {
     show({ (event: ServerSentEvent) in try event.json() })
 }
+
+// error: 'open()' has been renamed to 'response'
+func openedStream() async throws {
+    show(try await shop.stream("log").open())
+}
