@@ -73,7 +73,8 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
     ///
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - end: The data with which the server ends the events; nil, the default, for none. It is not decoded, and the connection closes.
+    ///   - end: The data with which the server ends the events; nil, the default, for none. It is not decoded. What follows is
+    ///     read for up to a second, so that the connection can be used again. A response that ends before it ends the values too.
     ///   - decoder: The decoder to use; nil, the default, for that of the client.
     /// - Returns: The values. Each loop over them has its own connections, as each loop over the events has.
     public func decoded<Value: Decodable & Sendable>(
@@ -135,7 +136,10 @@ private struct DecodedEvents<Value: Decodable & Sendable, ErrorModel: ErrorSeria
         mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Value? {
             while let signal = try await signals?.next(isolation: actor) {
                 guard case .event(let event) = signal else { continue }
-                if let end, event.data.hasBytes(of: end) { break }
+                if let end, event.data.hasBytes(of: end) {
+                    signals?.finish()
+                    break
+                }
                 do throws(SluiceError) {
                     return try event.decoded(as: Value.self, by: decoder)
                 } catch {
@@ -199,6 +203,13 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
             body = nil
             throw request.model(of: error)
         }
+    }
+
+    /// Ends the events. The connection can be used again if the response ends soon.
+    mutating func finish() {
+        isOver = true
+        body?.finish()
+        body = nil
     }
 
     /// Ends the current connection with the error of an event. Returns the error with the request and the response added.

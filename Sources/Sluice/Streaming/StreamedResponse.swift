@@ -172,12 +172,26 @@ final class StreamedBody: Sendable {
         } catch {
             throw failed(error)
         }
+        complete()
+        return nil
+    }
+
+    /// Completes the request after the whole body has been read.
+    private func complete() {
         var response = response
         if let metrics { response.metrics = metrics }
         if let trailers { response.trailers = trailers }
         call?.finish(.success(response))
         running.end()
-        return nil
+    }
+
+    /// Reads a rest of up to 64 KiB in the background, for up to a second, so that the connection can be used again and the
+    /// request has metrics. A reader calls this when the body has nothing more to say.
+    func finish() {
+        Task.detached {
+            // Otherwise the transfer stops, and the request is complete without metrics: see `deinit`.
+            if await self.body.collectedBriefly() != nil { self.complete() }
+        }
     }
 
     /// Fails if a number of bytes is over the limit.

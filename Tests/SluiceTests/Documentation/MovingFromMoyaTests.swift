@@ -66,7 +66,7 @@ final class MovingFromMoyaTests: XCTestCase {
     struct Tracing: Plugin {
         func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
             var request = request
-            request.headers["X-Request-Id"] = context.id.description
+            request.headers["X-Request-Id"] = UUID().uuidString
             return request
         }
         func willSend(_ request: HTTPRequest, context: RequestContext) {

@@ -87,6 +87,31 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
+    func testConnectionIsUsedAgainAfterTheEndOfDecodedEvents() async throws {
+        let server = try LoopbackServer()
+        let signals = [LoopbackSignal(), LoopbackSignal()]
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let messages = "data: 1\n\ndata: [DONE]\n\n"
+        let chunk = String(messages.utf8.count, radix: 16) + "\r\n\(messages)\r\n"
+        let responses = signals.map { signal -> LoopbackResponse in
+            .script(.write(head + chunk), .wait(for: signal), .write("0\r\n\r\n"))
+        }
+        server.on("/events", responses[0], responses[1])
+        let observer = NotingObserver([.finished])
+        let client = APIClient(baseURL: server.url) { $0.observers = [observer] }
+        for signal in signals {
+            let (values, code) = await decoded(client.stream("events").serverSentEvents(), until: "[DONE]")
+            XCTAssertEqual(values, [1])
+            XCTAssertNil(code)
+            // The last chunk arrives after the end of the loop.
+            signal.fire()
+            await eventually { client.connections.origins.flatMap(\.connections).allSatisfy { $0.requests == 0 } }
+        }
+        XCTAssertEqual(server.connections, 1)
+        await client.observersCaughtUp()
+        XCTAssertEqual(observer.events, ["0 finished 200", "0 finished 200"])
+    }
+
     func testEventThatCannotBeDecodedEndsTheLoop() async throws {
         let server = try LoopbackServer()
         server.on("/events", events("data: 1\n\ndata: one\n\ndata: 2\n\n"))

@@ -182,8 +182,8 @@ extension LoopbackResponse {
     }
 
     /// Sends an endless chunked body, as fast as the client reads, until the client disconnects.
-    public static func endless(chunk: Data) -> LoopbackResponse {
-        let head = ResponseHead(.ok, contentType: "application/octet-stream", framing: .chunked)
+    public static func endless(chunk: Data, headers: HTTPHeaders = [:]) -> LoopbackResponse {
+        let head = ResponseHead(.ok, headers, contentType: "application/octet-stream", framing: .chunked)
         let bytes = chunk.isEmpty ? Data([0]).framedAsChunk : chunk.framedAsChunk
         return LoopbackResponse(.head(head), .repeated([.body(bytes), .pause(.zero)], times: nil))
     }
@@ -197,8 +197,8 @@ extension LoopbackResponse {
     }
 
     /// Sends a head and the beginning of the body, then nothing more until the client disconnects or the server stops.
-    public static func partial(_ data: Data, announced: Int) -> LoopbackResponse {
-        LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data), .hang)
+    public static func partial(_ data: Data, announced: Int, headers: HTTPHeaders = [:]) -> LoopbackResponse {
+        LoopbackResponse(.head(ResponseHead(.ok, headers, framing: .length(announced))), .body(data), .hang)
     }
 }
 
@@ -212,8 +212,8 @@ extension LoopbackResponse {
     public static var reset: LoopbackResponse { LoopbackResponse(.reset) }
 
     /// Sends a body that is shorter than its `Content-Length`, then closes the connection.
-    public static func truncated(_ data: Data, announced: Int) -> LoopbackResponse {
-        LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data), .close)
+    public static func truncated(_ data: Data, announced: Int, headers: HTTPHeaders = [:]) -> LoopbackResponse {
+        LoopbackResponse(.head(ResponseHead(.ok, headers, framing: .length(announced))), .body(data), .close)
     }
 
     /// Sends a body that is longer than its `Content-Length`.
