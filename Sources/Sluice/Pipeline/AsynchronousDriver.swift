@@ -155,7 +155,7 @@ struct AsynchronousDriver: Sendable {
             replaceCancellation(at: .transport)
         case .report:
             call.report(outcome, context.attempt)
-            call.beginStage(.responseInterceptors)
+            if call.steps.changesOutcomes { call.beginStage(.responseInterceptors) }
             for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
             machine.advance()
         case .interceptResponse:

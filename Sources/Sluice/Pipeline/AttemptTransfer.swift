@@ -50,6 +50,7 @@ struct AttemptTransfer: Sendable {
         var response: ServerResponse?
         var visited: [String] = []
         var credentials = RedirectCredentials(transfer.credentials, for: first)
+        if let begun { call?.received(begun.head) }
         do throws(SluiceError) {
             while true {
                 switch machine.next {
@@ -134,6 +135,15 @@ struct AttemptTransfer: Sendable {
 
     /// Sends a request through the transport, and reports it and its informational responses to observers and plugins.
     func send(_ request: HTTPRequest, _ transfer: TransferContext) async throws(SluiceError) -> TransportResponse {
+        let response = try await sent(request, transfer)
+        call?.received(response.head)
+        return response
+    }
+
+    private func sent(
+        _ request: HTTPRequest,
+        _ transfer: TransferContext
+    ) async throws(SluiceError) -> TransportResponse {
         if let refusal = transfer.connection.refusal(of: request) { throw refusal }
         // A transport of the user's own relies on it.
         try request.validate()
@@ -194,9 +204,13 @@ struct AttemptTransfer: Sendable {
         if let sink = call?.sink {
             let first = call?.redirectedRequest(in: number)
             let declined = try await sink.receive(response, to: request, redirectedFrom: first)
-            body = try await collect(declined: declined)
+            do { body = try await collect(declined: declined) } catch { throw error.with(response: response.head) }
         } else {
-            body = try await response.body.collect(upTo: transfer.limits.body)
+            do {
+                body = try await response.body.collect(upTo: transfer.limits.body)
+            } catch {
+                throw error.with(response: response.head)
+            }
         }
         return ServerResponse(
             request: request,

@@ -240,6 +240,14 @@ final class Call: Sendable {
         if deadline != nil { state.withLock { $0.stages.beginStage(stage) } }
     }
 
+    /// Records the head of a response whose body has not arrived yet. Only the error of a time-out contains it.
+    func received(_ head: HTTPResponse) {
+        if deadline != nil { state.withLock { $0.stages.head = head } }
+    }
+
+    /// The head of the response at the current stage; nil if none has arrived.
+    var receivedHead: HTTPResponse? { state.withLock { $0.stages.head } }
+
     func leave(gate: String) {
         if deadline != nil { state.withLock { $0.stages.leave(gate: gate) } }
     }
@@ -257,6 +265,7 @@ final class Call: Sendable {
         let isRepeatableByKey = draft.options.isIdempotent != false && request.headers.contains("Idempotency-Key")
         state.withLock { state in
             state.redirected = next
+            state.stages.head = nil
             if state.redirectedRequests[attempt] == nil { state.redirectedRequests[attempt] = request }
             if !request.method.isIdempotent, next.method != request.method, !isRepeatableByKey {
                 state.hasTakenEffect = true
@@ -274,9 +283,8 @@ final class Call: Sendable {
     func finalOutcome(after outcome: TransportOutcome) -> TransportOutcome {
         guard case .failure(let error) = outcome else { return outcome }
         let (last, isReplay) = state.withLock { ($0.lastOutcome, $0.isReplay) }
-        guard let last else { return outcome }
         let isRefused = error.step == .gate && [.circuitOpen, .rateLimited, .queueFull].contains(error.code)
-        if isRefused, !isReplay { return last }
+        if let last, isRefused, !isReplay { return last }
         guard error.code == .timedOut, error.underlyingError == nil else { return outcome }
         // The transport only knows the rest of the time, or the limit of the attempt.
         var reason = error.reason
@@ -287,6 +295,7 @@ final class Call: Sendable {
                 reason = "The attempt exceeded its time limit of \(limit.textRoundedUp)."
             }
         }
+        if last == nil, reason == error.reason { return outcome }
         return .failure(
             SluiceError(
                 error.code,
@@ -294,7 +303,7 @@ final class Call: Sendable {
                 step: error.step,
                 request: error.request,
                 response: error.response,
-                underlyingError: last.apparentFailure
+                underlyingError: last?.apparentFailure
             )
         )
     }
@@ -506,61 +515,6 @@ struct AttemptEnd: Sendable {
     let outcome: TransportOutcome
     /// True if a gate has fixed the cause of the failure and asks to send the request again.
     let isReplayed: Bool
-}
-
-// MARK: - Stages
-
-/// The stage that a request has reached, named in the error when its time is up.
-enum CallStage: Sendable, Equatable {
-    case beginning
-    case gate(String)
-    case requestInterceptors
-    case transport
-    case responseInterceptors
-    /// The pause between two attempts.
-    case pause
-
-    var step: SluiceError.Step {
-        switch self {
-        case .beginning: .building
-        case .gate: .gate
-        case .requestInterceptors: .requestInterceptor
-        case .transport: .transport
-        case .responseInterceptors: .responseInterceptor
-        case .pause: .recovery
-        }
-    }
-
-    /// The stage as a clause at the end of a sentence.
-    var clause: String {
-        switch self {
-        case .beginning: "it had not been sent"
-        case .gate(let name): "it was waiting at the gate “\(name)”"
-        case .requestInterceptors: "its request interceptors were running"
-        case .transport: "its response had not been received"
-        case .responseInterceptors: "its response interceptors were running"
-        case .pause: "it was waiting for its next attempt"
-        }
-    }
-}
-
-/// The stages of all attempts of a request. Several attempts may run at once.
-struct CallStages: Sendable {
-    private var latest = CallStage.beginning
-    /// The gates that the request waits at, in the order in which it reached them.
-    private var gates: [String] = []
-
-    /// The current stage. A gate that holds the request back takes precedence over later stages.
-    var current: CallStage { gates.first.map(CallStage.gate) ?? latest }
-
-    mutating func beginStage(_ stage: CallStage) {
-        if case .gate(let name) = stage { gates.append(name) } else { latest = stage }
-    }
-
-    /// Records that the request no longer waits at a gate.
-    mutating func leave(gate: String) {
-        if let index = gates.firstIndex(of: gate) { gates.remove(at: index) }
-    }
 }
 
 // MARK: - Outcome

@@ -76,11 +76,13 @@ extension SluiceError {
     /// The error of a request whose total time is up, at the stage it has reached unless another is given.
     static func totalTimedOut(_ call: Call, at stage: CallStage? = nil) -> SluiceError {
         let stage = stage ?? call.stage
+        let head = call.receivedHead
+        let clause = stage == .transport && head != nil ? "its response had not been received completely" : stage.clause
         let reason =
             switch call.transfer.timeouts.total {
-            case nil: "The deadline of all callers that share the request passed; \(stage.clause)."
+            case nil: "The deadline of all callers that share the request passed; \(clause)."
             case let total? where total > .zero:
-                "The request exceeded its total time-out of \(total.textRoundedUp); \(stage.clause)."
+                "The request exceeded its total time-out of \(total.textRoundedUp); \(clause)."
             default: "The request was not sent because its deadline had passed."
             }
         return SluiceError(
@@ -88,6 +90,7 @@ extension SluiceError {
             reason,
             step: stage.step,
             request: call.latestRequest,
+            response: head,
             underlyingError: call.lastOutcome?.apparentFailure
         )
     }
@@ -235,5 +238,67 @@ extension AttemptEnd {
         // A stale response in place of a failure may still be followed by the response of another attempt.
         guard case .success(let response) = outcome, response.failure == nil else { return false }
         return !policy.statuses.contains(response.head.status)
+    }
+}
+
+// MARK: - Stages
+
+/// The stage that a request has reached, named in the error when its time is up.
+enum CallStage: Sendable, Equatable {
+    case beginning
+    case gate(String)
+    case requestInterceptors
+    case transport
+    case responseInterceptors
+    /// The pause between two attempts.
+    case pause
+
+    var step: SluiceError.Step {
+        switch self {
+        case .beginning: .building
+        case .gate: .gate
+        case .requestInterceptors: .requestInterceptor
+        case .transport: .transport
+        case .responseInterceptors: .responseInterceptor
+        case .pause: .recovery
+        }
+    }
+
+    /// The stage as a clause at the end of a sentence.
+    var clause: String {
+        switch self {
+        case .beginning: "it had not been sent"
+        case .gate(let name): "it was waiting at the gate “\(name)”"
+        case .requestInterceptors: "its request interceptors were running"
+        case .transport: "its response had not been received"
+        case .responseInterceptors: "its response interceptors were running"
+        case .pause: "it was waiting for its next attempt"
+        }
+    }
+}
+
+/// The stages of all attempts of a request. Several attempts may run at once.
+struct CallStages: Sendable {
+    private var latest = CallStage.beginning
+    /// The head of a response that has arrived since the stage of the transport began.
+    var head: HTTPResponse?
+    /// The gates that the request waits at, in the order in which it reached them.
+    private var gates: [String] = []
+
+    /// The current stage. A gate that holds the request back takes precedence over later stages.
+    var current: CallStage { gates.first.map(CallStage.gate) ?? latest }
+
+    mutating func beginStage(_ stage: CallStage) {
+        if case .gate(let name) = stage {
+            gates.append(name)
+        } else {
+            latest = stage
+            if stage != .responseInterceptors { head = nil }
+        }
+    }
+
+    /// Records that the request no longer waits at a gate.
+    mutating func leave(gate: String) {
+        if let index = gates.firstIndex(of: gate) { gates.remove(at: index) }
     }
 }

@@ -27,7 +27,7 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         /// The letters of each pattern in the list.
         private var masks: [UInt64] = []
 
-        /// Returns true if a name may match that has the letters of this mask. It cannot if it lacks one of each pattern.
+        /// Returns true if all letters of some pattern are in the mask of a name. Otherwise, the name matches none.
         func mayMatch(_ mask: UInt64) -> Bool {
             for required in masks where mask & required == required { return true }
             return false

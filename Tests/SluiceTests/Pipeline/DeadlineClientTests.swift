@@ -161,6 +161,42 @@ final class DeadlineClientTests: XCTestCase {
         }
     }
 
+    private struct QuietPlugin: Plugin {}
+
+    func testTimeoutAfterTheHeadHasTheHead() async throws {
+        let server = try LoopbackServer()
+        server.on("/body", .headersThenHang(status: .notFound))
+        for hasPlugin in [false, true] {
+            var failure: SluiceError?
+            // Under load, the head may take longer than the first times.
+            for total in [0.2, 1, 4, 16] where failure?.status == nil {
+                let client = APIClient(baseURL: server.url) {
+                    $0.timeouts.total = .seconds(total)
+                    if hasPlugin { $0.plugins = [QuietPlugin()] }
+                }
+                failure = await client.data.get("body").sender().response.failure
+            }
+            XCTAssertEqual(failure?.code, .timedOut)
+            XCTAssertEqual(failure?.step, .transport)
+            XCTAssertEqual(failure?.status, .notFound, "with a plugin: \(hasPlugin)")
+        }
+    }
+
+    func testBodyOverTheLimitHasTheHead() async throws {
+        let stubs = StubTransport()
+        stubs.on(.get("/body"), .data(Data(count: 5000), status: .notFound))
+        for hasPlugin in [false, true] {
+            let client = APIClient(baseURL: "https://shop.example") {
+                $0.transport = stubs
+                $0.limits.body = 1000
+                if hasPlugin { $0.plugins = [QuietPlugin()] }
+            }
+            let failure = await client.data.get("body").sender().response.failure
+            XCTAssertEqual(failure?.code, .bodyTooLarge)
+            XCTAssertEqual(failure?.status, .notFound, "with a plugin: \(hasPlugin)")
+        }
+    }
+
     func testTimeoutAtGateNamesGateAndLeavesQueue() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
