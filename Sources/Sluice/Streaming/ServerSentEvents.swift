@@ -74,7 +74,7 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
     /// - Parameters:
     ///   - type: The type to decode.
     ///   - end: The data with which the server ends the events; nil, the default, for none. It is not decoded. What follows is
-    ///     read for up to a second, so that the connection can be used again. A response that ends before it ends the values too.
+    ///     read for up to a second, so that the connection can be used again. If the response ends without it, the values end as well.
     ///   - decoder: The decoder to use; nil, the default, for that of the client.
     /// - Returns: The values. Each loop over them has its own connections, as each loop over the events has.
     public func decoded<Value: Decodable & Sendable>(
