@@ -262,7 +262,7 @@ struct SynchronousDriver: Sendable {
             case .release where !admission.isAsynchronous:
                 machine.advance(admission.releaseImmediately(outcome, call) ? .again(.replay) : .done)
             case .decide: machine.advance(parts.pipeline.decision(after: outcome, call, tries: machine.tries))
-            case .end: return finish(outcome)
+            case .end: return finish(call.finalOutcome(after: outcome))
             default: return handOver(machine, outcome: outcome, with: admission)
             }
         }

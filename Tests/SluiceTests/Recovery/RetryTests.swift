@@ -443,13 +443,14 @@ final class RetryTests: XCTestCase {
     func testTimeoutNamesTheLimitThatWasExceeded() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang)
-        for (total, reason) in [
-            (nil, "The attempt exceeded its time limit of 0.3 seconds."),
-            (.milliseconds(500), "total time-out of 0.5 seconds"),
-        ] as [(Duration?, String)] {
+        for (attempts, total, reason) in [
+            (1, nil, "The attempt exceeded its time limit of 0.3 seconds."),
+            (2, nil, "The attempt exceeded its time limit of 0.3 seconds."),
+            (9, .milliseconds(500), "total time-out of 0.5 seconds"),
+        ] as [(Int, Duration?, String)] {
             let client = APIClient(baseURL: server.url) {
                 $0.retry = RetryPolicy(
-                    maximumAttempts: total == nil ? 2 : 9,
+                    maximumAttempts: attempts,
                     backoff: .constant(.zero),
                     attemptTimeout: .milliseconds(300)
                 )
